@@ -4,9 +4,6 @@
 # change of hash or seed does not break them by chance. tests/accuracy has the
 # whole grid.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2086 # options are several words
 load helper
 
 # hits FILTER FROM TO: sets `hits` to how many of these numbers it says are in.

@@ -2,8 +2,6 @@
 # How false drops are found afterwards: a second filter, made --like the first with another seed,
 # makes mistakes of its own; and what is not in it was never printed.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 

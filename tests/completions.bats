@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What bash, zsh and fish offer as completions. Each shell answers the same questions.
 
-# shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
 
 scripts=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/../../completions
@@ -10,7 +9,6 @@ scripts=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/../../completions
 
 # As bash splits the line, "=" is a word.
 in_bash() {
-    # shellcheck disable=SC2016 # for the other shell
     bash --norc -c '
         source "$1" && shift
         for line; do
@@ -29,7 +27,6 @@ in_zsh() {
 
 # fish repeats the option before "=", and describes.
 in_fish() {
-    # shellcheck disable=SC2016 # for the other shell
     HOME=$PWD timeout -k 1 120 fish -c 'source $argv[1]; for line in $argv[2..]; complete -C $line; echo ==; end' \
         "$scripts/unseen.fish" "$@" | cut -f 1 | sed 's/^--[a-z]*=//'
 }
@@ -147,7 +144,7 @@ of_tables() {
 # Every long option is tried with every command, and every letter. (One shell does it, without the traps of
 # bats.)
 of_program() {
-    # shellcheck disable=SC2016,SC2046 # for the other shell; options are words
+    # shellcheck disable=SC2046 # for the other shell; options are words
     timeout 120 bash -c '
         try() {
             said=$("$UNSEEN" ${1/plain/} "$2" ./x 2>&1 >/dev/null </dev/null)

@@ -1,10 +1,7 @@
 #!/usr/bin/env bats
 # What a running command can still do: no more than it needs.
 
-# shellcheck disable=SC2086 # a form is several words
 # shellcheck disable=SC2317 # each_form calls it
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2154 # out, err, code and preload are set by helper.bash
 load helper
 load crash
 
@@ -172,7 +169,6 @@ each_form() {
     seq 300000 >in
     exits 0 unseen create f.bf
     exits 0 strace -f -qq -o trace -e trace=read,openat,prctl,444,445,446,clone,clone3 "$UNSEEN" -j 2 f.bf in
-    # shellcheck disable=SC2016 # an awk program
     run awk '
         /O_PATH/ { next }
         /prctl\(PR_SET_NO_NEW_PRIVS, 1/ { privileges = NR }
@@ -204,7 +200,6 @@ each_form() {
     says_lines 2 'directory: Is a directory' 'absent: No such file'
     # more of them than can be open
     for ((i = 0; i < 40; i++)); do echo $i >n$i; done
-    # shellcheck disable=SC2016 # for the inner shell
     exits 0 bash -c 'ulimit -n 16; "$UNSEEN" key n*'
     holds "$(wc -l <"$out") == 40"
 }

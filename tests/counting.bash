@@ -1,7 +1,6 @@
 # What the tests of counting filters share, small and heavy; load it behind crash.bash.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # UNSEEN, tools, out, err and code are set by helper.bash and crash.bash
 
 # made_of FILE OPTION...: the cells of f.bf are those of a filter made by create OPTION... to which
 # exactly the lines of FILE were added: no count is too high or too low anywhere.

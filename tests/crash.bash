@@ -6,7 +6,6 @@
 # positives do not come into it.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
 
 tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
 line_bytes=37

@@ -6,8 +6,6 @@
 # "Lost" is a line of the input that is whole in none of the outputs. All filters
 # here have p = 1e-9, so that false positives do not come into it.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 

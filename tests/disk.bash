@@ -2,8 +2,6 @@
 # crash.bash. Each ends with exit 2 and says why, and once there is room no line is lost.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2154 # code and err are set by helper.bash
 
 # on FILE_SYSTEM MEGABYTES COMMAND...: in ./disk, a new file system, gone afterwards.
 on() {

@@ -1,10 +1,7 @@
 #!/usr/bin/env bats
 # --dropped FILE: every line of the input is in the output or in FILE, whatever happens.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
 # shellcheck disable=SC2094 # that a file is read and written is what some are about
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 load drops
@@ -38,7 +35,6 @@ complete() {
         'add f.bf in' 'push f.bf in'; do
         rm -rf f.bf* dropped
         cp made.bf f.bf
-        # shellcheck disable=SC2086 # several words
         exits 0 to got unseen --dropped dropped $form
         [[ $form != push* ]] || unseen pop f.bf -m 1e6 >got
         [[ $form == add* ]] || same got new
@@ -47,7 +43,6 @@ complete() {
     split_in /dev/null
     for form in '-j 1' '-j 2'; do
         rm -f dropped
-        # shellcheck disable=SC2086
         succeeds unseen -p 1e-9 --dropped dropped $form <in
         same "$out" new
         same dropped held
@@ -79,14 +74,12 @@ complete() {
     for form in '' '-j 1' '-j 2' --durable '--pending keys' '-x cat'; do
         rm -f got dropped keys
         doubtful
-        # shellcheck disable=SC2086 # several words
         exits 0 to got unseen --dropped dropped f.bf in $form
         complete got dropped
         holds "$(wc -l <got) > 20000 && $(wc -l <dropped) > 3000"
     done
     for form in --fixed '--fixed -j 1' '--fixed -j 2'; do
         rm -f dropped
-        # shellcheck disable=SC2086
         exits 0 unseen $form -n 30k -p 0.5 --dropped dropped <in
         complete "$out" dropped
         holds "$(wc -l <"$out") > 10000 && $(wc -l <dropped) > 10000"
@@ -94,7 +87,6 @@ complete() {
     with_stages
     for form in '--window 2000' '-n 1000' '-n 300k' '--counting --fixed -n 20k'; do
         rm -f f.bf dropped
-        # shellcheck disable=SC2086
         exits 0 unseen create $form -p 0.5 f.bf
         exits 0 unseen --dropped dropped f.bf in
         complete "$out" dropped
@@ -129,7 +121,6 @@ complete() {
     : >dropped
     exits 0 unseen create -p 1e-9 f.bf
     for form in f.bf '-p 1e-9'; do
-        # shellcheck disable=SC2086 # several words
         converse "$UNSEEN" --dropped dropped $form
         say x
         hear x
@@ -243,7 +234,6 @@ rerun() {
     for form in '' '-j 1' '-j 2' --durable '-x cat'; do
         rm -f got later
         doubtful
-        # shellcheck disable=SC2086 # several words
         exits 2 to got unseen --dropped /dev/full f.bf in $form
         grep -q '^unseen: /dev/full: No space left on device' "$err"
         [[ $(grep -c /dev/full "$err") -eq 1 ]]
@@ -299,7 +289,6 @@ rerun() {
         doubtful
         timeout 60 cat fifo >taken 3>&- &
         pid=$!
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen --dropped fifo $form <in
         wait "$pid"
         complete "$out" taken
@@ -414,7 +403,6 @@ all_in_one() {
     local form
     input 30000 >in
     for form in '-j 1' '-j 2' '' --durable; do
-        # shellcheck disable=SC2086 # one word, or two, or none
         kill_with_drops "$(rounds 4 500)" 3 $form
     done
 }

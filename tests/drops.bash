@@ -1,7 +1,6 @@
 # Runs with --dropped that are killed; load it after crash.bash.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
 
 # doubtful: f.bf, in which thousands of the lines of ./in look like one that it has.
 doubtful() {

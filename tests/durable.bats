@@ -2,8 +2,6 @@
 # --durable: a line is remembered once its output is on disk, in epochs of about a
 # second. The power cut itself is in tests/torture; here: what is remembered when.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -194,7 +192,6 @@ pausing() {
     head -n 3000 in >before
     while IFS= read -r options; do
         number=$((number + 1))
-        # shellcheck disable=SC2086 # options are words
         ([[ $number -ne 6 ]] || with_stages; pausing $number $options) 2>/dev/null 3>&- &
         jobs+=($!)
     done <<<"$doubtful"
@@ -227,10 +224,8 @@ order() { sed -nE 's/^f(data)?sync\([0-9]+<[^>]*\/([^>/]*)>\).*/\2/p' trace | un
     exits 0 unseen push f.bf </dev/null
     exits 0 unseen --pending keys f.bf in
     while IFS='|' read -r form wanted; do
-        # shellcheck disable=SC2086 # a form is several words
         exits 0 strace -qqy -o trace -e trace=fdatasync,fsync "$UNSEEN" $form
         [[ $(order) == "$wanted " ]] || { cat trace; complain "$form"; }
-        # shellcheck disable=SC2086
         fails_to_flush 2 "$UNSEEN" $form
     done <<'END'
 --durable f.bf in -a got|got f.bf

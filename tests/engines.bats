@@ -2,7 +2,6 @@
 # The engine that starts in no time, where it is installed; the others, and this one over several
 # hosts, are in tests/engines (make engines).
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load engines/engines
 load examples

@@ -3,7 +3,6 @@
 # disk. Never a signal, never success. (Errors without such a state: messages.txt. What is
 # remembered in spite of them: delivery.bats, faults.bats.)
 
-# shellcheck disable=SC2154 # out, err, code, stalled and pid are set by helper.bash
 load helper
 
 small_filter() {
@@ -39,15 +38,12 @@ without_stderr() { "$@" 2>&-; }
     small_filter
     seq 40 60 >in
     need_mounts
-    # shellcheck disable=SC2016 # for the inner shell
-    {
-        exits 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@" >&-' sh "$UNSEEN" f.bf in
-        says '^unseen: standard output: Bad file descriptor'
-        exits 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@" <&- >&- 2>&-' sh "$UNSEEN" f.bf
-        # nothing can take its place, either
-        exits 2 sh -c 'exec >&-; ulimit -n 3 && exec "$@"' sh "$UNSEEN" f.bf in
-        says '^unseen: standard output: Too many open files'
-    }
+    exits 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@" >&-' sh "$UNSEEN" f.bf in
+    says '^unseen: standard output: Bad file descriptor'
+    exits 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@" <&- >&- 2>&-' sh "$UNSEEN" f.bf
+    # nothing can take its place, either
+    exits 2 sh -c 'exec >&-; ulimit -n 3 && exec "$@"' sh "$UNSEEN" f.bf in
+    says '^unseen: standard output: Too many open files'
     succeeds unseen verify f.bf
     succeeds unseen f.bf in
     same "$out" <(seq 51 60)
@@ -96,7 +92,6 @@ nonblocking() {
     local form
     exits 0 unseen create -n 1000 f.bf
     for form in '' f.bf; do
-        # shellcheck disable=SC2086 # a word, or none
         converse nonblocking IN "$UNSEEN" $form
         asleep "$pid"
         say 1
@@ -114,7 +109,6 @@ nonblocking() {
     seq 100000 >in
     exits 0 unseen create -p 1e-9 f.bf
     for form in '-p 1e-9' f.bf; do
-        # shellcheck disable=SC2016,SC2086 # for the inner shell; several words
         stall nonblocking OUT sh -c 'exec "$UNSEEN" "$@" <in' sh $form
         drain got
         wait "$stalled"
@@ -127,7 +121,6 @@ nonblocking() {
 # tiny_disk COMMAND...: in a directory on a file system of 1 MB that is gone
 # afterwards. What is left there when COMMAND ends is listed in ./left.
 tiny_disk() {
-    # shellcheck disable=SC2016
     unshare -m sh -c '
         mkdir -p tiny && mount -t tmpfs -o size=1M none tiny && cd tiny || exit 77
         "$@"
@@ -143,7 +136,6 @@ tiny_disk() {
     exits 2 tiny_disk "$UNSEEN" create -n 10M f.bf
     says 'f\.bf: .*No space left on device \(the filter needs [0-9]+ MB\)'
     [[ ! -s left ]]
-    # shellcheck disable=SC2016
     exits 2 tiny_disk sh -c 'fill=$(($(stat -fc %a . ) - 20)); head -c "$((fill * 4096))" /dev/zero >fill; "$UNSEEN" create f.bf'
     says 'f\.bf: .*No space left on device \(the filter needs 1\.1 MB\)'
     exits 2 tiny_disk "$UNSEEN" --create -n 10M f.bf < <(seq 5)
@@ -246,7 +238,6 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     exits 0 unseen create ./seen
     for command in f.bf 'add f.bf' 'push f.bf' 'remove c.bf' 'query -v f.bf' 'shard 1/2' key plan '-m 3 f.bf' \
         '-a all --durable f.bf' '--pending keys f.bf'; do
-        # shellcheck disable=SC2086 # words
         exits 2 unseen $command 'x y.gz'
         says "^unseen: x y.gz: gzip data \(zcat 'x y.gz' \| unseen $command\)$"
         [[ ! -s $out ]] || complain "printed something"

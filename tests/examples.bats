@@ -14,8 +14,6 @@
 #
 # mail(1) is one that prints what it is given. A table of sizes is held against the program, too.
 
-# shellcheck disable=SC2030,SC2031 # a PATH of their own
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load examples
 
@@ -157,7 +155,6 @@ END
     chmod +x bin/curl
     export -f typed
     export shell UNSEEN_TIMEOUT
-    # shellcheck disable=SC2016 # for the inner shell
     PATH=$PWD/bin:$PATH unshare -m bash -c '
         mkdir disk && mount -t tmpfs -o size=2M none disk && cd disk || exit 77
         ln -s ../bin

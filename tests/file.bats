@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # A filter file: what it remembers, how it is made, what is compared with it.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2086 # options are several words
 load helper
 
 # --- remembered between runs -------------------------------------------------
@@ -56,7 +54,6 @@ leads_on() {
     leads_on -e -z 'b c.bf'
     leads_on add "d'e.bf"
     leads_on push ./f
-    # shellcheck disable=SC2016
     leads_on '$g.bf'
     leads_on "*.bf"
     leads_on -- -dash
@@ -341,7 +338,6 @@ large_pages() {
 # in_group LINE FILE LIMIT COMMAND...: in a control group that /proc/self/cgroup has as LINE, with FILE in
 # /sys/fs/cgroup as its LIMIT.
 in_group() {
-    # shellcheck disable=SC2016 # for sh
     unshare -m sh -c '
         rm -rf groups && mkdir -p "$(dirname "groups/$2")" && echo "$3" >"groups/$2" && echo "$1" >line &&
             mount --bind line /proc/$$/cgroup && mount --bind groups /sys/fs/cgroup || exit 99

@@ -1,9 +1,7 @@
 #!/usr/bin/env bats
 # The filter form: which lines come out, in which order, as which bytes.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2002 # `cat in |` is there because a pipe is what is tested
-# shellcheck disable=SC2086 # options are several words
 load helper
 load crash
 

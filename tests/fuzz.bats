@@ -3,7 +3,6 @@
 # filters, queues and files beside them, through the commands (tests/fuzz/hostile.h says what must
 # hold); keys of strange lines. `make fuzz` looks for more.
 
-# shellcheck disable=SC2154 # repository is set by helper.bash
 load helper
 
 @test "fuzz: no input of the corpora breaks its program" {

@@ -2,7 +2,6 @@
 # The command line: commands and files, options, help. (What is refused: messages.bats; numbers and
 # recipes as they are written: tests/unit/test_number.c, test_recipe.c.)
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
 # --- the first word ----------------------------------------------------------
@@ -11,7 +10,6 @@ load helper
     local word
     exits 0 unseen --create ./seen < <(seq 3)
     for word in seen '--create seen' '-n 10 seen'; do
-        # shellcheck disable=SC2086 # several words
         fails_with 2 'seen: unknown command' unseen $word < <(seq 5)
     done
     # nor does a file with the name of a command hide the command
@@ -24,7 +22,6 @@ load helper
 @test "what is not [a-z][a-z-]*, or comes after --, is a filter" {
     local name
     for name in Seen seen2 seen.bf seen_bf ./seen 9 SEEN '-- seen' '-- query' '-- -n'; do
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen --create $name < <(seq 3)
         says "^unseen: ${name#-- }: created"
         rm "./${name#-- }"
@@ -94,7 +91,6 @@ END
     succeeds unseen help
     cp "$out" wanted
     for command in --help -h '--create absent.bf --help'; do
-        # shellcheck disable=SC2086 # several words
         succeeds unseen $command
         same "$out" wanted
     done
@@ -120,7 +116,6 @@ END
 @test "--version, -V: whatever else is on the line" {
     local form
     for form in --version -V 'query --version' '-n 5 -V'; do
-        # shellcheck disable=SC2086 # several words
         succeeds unseen $form
         grep -Eqx 'unseen [0-9]+\.[0-9]+.*' "$out" || complain "not a version"
     done

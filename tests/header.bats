@@ -2,9 +2,6 @@
 # --header, or --csv with names of columns: the first line of each input is a header line, never a key, and
 # printed once a run. And a row of CSV that is an error.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -39,7 +36,6 @@ rows() {
     { echo name,id; lines_unique lines; } >new
     for form in '' '-j 1' '-j 2' --durable '--pending keys'; do
         exits 0 unseen create --force -n 1000 -p 1e-9 f.bf
-        # shellcheck disable=SC2086 # several words
         exits 0 to got unseen --header $form f.bf a b
         same got new
         [[ $form != --pending* ]] || exits 0 unseen commit f.bf keys
@@ -136,15 +132,12 @@ begun_by() {
     local form
     for form in '-a got' '--tee got'; do
         exits 0 unseen create --force --csv -f id f.bf
-        # shellcheck disable=SC2086 # two words
-        {
-            begun_by 'printf "id,n\r\n1,x\n"' 0 '' $form f.bf
-            printf 'id,n\r\n1,x\n9,z\n' | cmp - got
-            exits 0 unseen create --force --csv -f id f.bf
-            begun_by 'printf "n,id\nx,1\n"' 2 "got: columns differ from standard input's" $form f.bf
-            printf 'n,id\nx,1\n' | cmp - got
-            begun_by 'printf id,' 2 'got: its header line is cut off (it has no other lines; to start over: rm got)' $form f.bf
-        }
+        begun_by 'printf "id,n\r\n1,x\n"' 0 '' $form f.bf
+        printf 'id,n\r\n1,x\n9,z\n' | cmp - got
+        exits 0 unseen create --force --csv -f id f.bf
+        begun_by 'printf "n,id\nx,1\n"' 2 "got: columns differ from standard input's" $form f.bf
+        printf 'n,id\nx,1\n' | cmp - got
+        begun_by 'printf id,' 2 'got: its header line is cut off (it has no other lines; to start over: rm got)' $form f.bf
         exits 1 unseen query -q --header f.bf < <(printf 'id,n\n9,z\n')
     done
     exits 0 unseen add f.bf < <(printf 'id,n\n9,z\n')
@@ -233,7 +226,6 @@ END
     { cat large; echo '0,"'; seq 60000 61000; } >b.csv
     for options in '-j 1' '-j 2'; do
         exits 0 unseen create --force --csv -f id -p 1e-9 f.bf
-        # shellcheck disable=SC2086 # two words
         exits 2 to got unseen $options f.bf b.csv <(printf 'id,n\n60000,\n')
         says "^unseen: b\.csv: line 60001: quoted field"
         cmp got <(cat large; echo 60000,)
@@ -287,14 +279,12 @@ END
     local form
     exits 0 unseen create -p 1e-9 f.bf
     for form in '-p 1e-9' 'query -v f.bf' f.bf; do
-        # shellcheck disable=SC2086 # several words
         converse "$UNSEEN" $form --header
         say h
         say 2
         hear h
         hear 2
         farewell
-        # shellcheck disable=SC2086
         converse "$UNSEEN" ${form/-v/} --header --tag
         say h
         hear h

@@ -5,8 +5,6 @@
 # (tests/tools/genchosen.c). He voids p with them, for other lines too; that is documented, and shown
 # here. But the program stays as fast as it is and as small, and its output is what it always is.
 
-# shellcheck disable=SC2154 # out, err, code and peak are set by helper.bash
-# shellcheck disable=SC2016 # programs for another shell
 load helper
 
 genchosen() {
@@ -163,7 +161,6 @@ bounded() {
     need_memory_figures
     local with
     for with in '' -z '--by url' '-f 2' '-j 2'; do
-        # shellcheck disable=SC2086
         bounded 45000 sh -c 'head -c 60000000 /dev/zero | tr "\0" x | { "$UNSEEN" --max-line 16M "$@"; echo $? >code; }' \
             sh $with 2>errors
         [[ $(cat code) -eq 2 && ! -s got ]]
@@ -183,7 +180,6 @@ bounded() {
         for with in '' '--pending keys' '--durable'; do
             rm -f f.bf keys
             unseen create -n 1e6 f.bf
-            # shellcheck disable=SC2086
             bounded 40000 "$UNSEEN" $with f.bf <$lines
             [[ $lines == pages ]] || same got $lines
         done

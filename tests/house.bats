@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # The house itself: what installs what is missing, and the Makefile.
 
-# shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
 
 # --- src/build/deps.sh -------------------------------------------------------
@@ -27,7 +26,6 @@ a_manager() {
 deps() {
     local level=$1
     shift
-    # shellcheck disable=SC2086 # a command and its arguments, or nothing
     env -u DEB_BUILD_OPTIONS -u NO_INSTALL -u CC -u CPPFLAGS -u CFLAGS ${as_user-} \
         env PATH="$PWD/bin" "$@" sh "$repository/src/build/deps.sh" "$level"
 }
@@ -94,7 +92,6 @@ clean_make() {
     need make "${CC:-cc}"
     local root="$BATS_TEST_TMPDIR/it's \"theirs\"; touch pwned"
     # No shell may read the name of a directory as more than a name.
-    # shellcheck disable=SC2016
     project=$PWD/"it's "'"a" $(touch pwned) `touch pwned`; touch pwned; é'
     mkdir "$project"
     tar -C "$repository" -cf - Makefile LICENSE man/examples src/build src/completions src/packaging |

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # -j: a second thread reads ahead, and nothing but the speed may tell.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
 # list FILE [RANGE]: so many different lines. A second thread starts behind the first megabyte.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # JSON: one object a line, with these members in this order, and one name for one thing.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
 # shapes FILE: what each line of FILE is, as {name:type ...}.
@@ -54,7 +53,6 @@ hash='hash:string seed:number secret:null created:number uuid:string'
         input=in
         [[ $options != create* ]] || input=
         [[ $options != *0.5 ]] || input=many
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen $options $n.bf $input
         echo "{$shape}" >>wanted
     done <<END
@@ -86,7 +84,6 @@ plan="capacity:number false_positive_rate:number rate:number $size hashes:number
     local options shape
     printf '%s a\n' {1..9} >in
     while IFS='|' read -r options shape; do
-        # shellcheck disable=SC2086 # several words
         succeeds unseen plan --json $options
         cat "$out" >>said
         echo "{$shape}" >>wanted
@@ -111,7 +108,6 @@ drops='false_drops:number rate:number'
     exits 0 unseen create q.bf
     exits 0 unseen create f.bf
     while IFS='|' read -r options shape; do
-        # shellcheck disable=SC2086 # several words
         capture unseen --summary --json $options <in
         [[ $code -le 1 ]] || complain "$options"
         cat "$err" >>said

@@ -1,13 +1,11 @@
 #!/usr/bin/env bats
 # key: what counts in each line is printed. (Which part that is: keys.bats; what it refuses: messages.txt.)
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
 @test "one key a line, repeats too; a line without one as it is; --tag says which is which; -z" {
     local options lines wanted
     while IFS='|' read -r options lines wanted; do
-        # shellcheck disable=SC2086 # several words
         succeeds unseen key $options < <(printf '%b' "$lines")
         prints "$wanted" || complain "$options"
     done <<'END'

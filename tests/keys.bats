@@ -2,7 +2,6 @@
 # Keys: the test vectors of unseen(5), and more examples; then the program against two oracles: a
 # model of all rules in Python, and a library that knows URLs.
 
-# shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
 load helper
 
 tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
@@ -190,7 +189,6 @@ bits_are() {
     printf 'a\n A \t\r\n\n\xff\0\x01\nend' >lines
     printf 'a\n A \t\r\n\n\xff\0\x01\nend\n' >wanted
     for recipe in "" "--by line"; do
-        # shellcheck disable=SC2086 # words of their own
         succeeds unseen key $recipe lines
         same "$out" wanted
     done

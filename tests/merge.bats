@@ -1,9 +1,6 @@
 #!/usr/bin/env bats
 # unseen merge, and create --like: several filters become one, or everything stays as it was.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2086 # options are several words
 load helper
 load crash
 load sweep

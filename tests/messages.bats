@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # All messages: tests/messages runs the command lines of tests/messages.txt.
 
-# shellcheck disable=SC2154 # repository, out and err are set by helper.bash
 load helper
 
 # shellcheck disable=SC2120

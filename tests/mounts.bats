@@ -1,9 +1,6 @@
 #!/usr/bin/env bats
 # What depends on the file system that FILTER lies on: the times of files, and overlays.
 
-# shellcheck disable=SC2016 # what bash -c gets is meant for that shell
-# shellcheck disable=SC2086 # a form is several words
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load crash
 load disk

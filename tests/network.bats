@@ -2,9 +2,6 @@
 # Where several machines, or several mounts, write to one file: who asks, what is let through, and
 # what is said.
 
-# shellcheck disable=SC2086 # a form is several words
-# shellcheck disable=SC2154 # out, err and preload are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 
 # planted [OPTION]... ARGUMENT...: the program, with what FAKE_TYPE and so on say (preload/network.c).

@@ -2,8 +2,6 @@
 # What packages are made of: the source archive, the recipes, the wheel, the manual as HTML.
 # make deb and make release try by themselves what they have made.
 
-# shellcheck disable=SC2154 # repository, out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # a PATH of their own
 load helper
 
 @test "dist: an unpacked archive, without git and built in, packs the same bytes" {
@@ -11,7 +9,6 @@ load helper
     [[ -e $repository/.git ]] || skip "needs the commits: a clone, not an unpacked archive"
     # It need not be small here.
     mkdir bin
-    # shellcheck disable=SC2016 # for the other shell
     printf '#!/bin/sh\n[ "$1" != -9 ] || { shift && set -- -0 "$@"; }\nexec %s "$@"\n' "$(type -P xz)" >bin/xz
     chmod +x bin/xz
     PATH=$PWD/bin:$PATH
@@ -67,7 +64,7 @@ filled() {
         # shellcheck disable=SC2034 # the recipe reads it
         pkgdir=$PWD/pkg
         PATH=$PWD/bin:$PATH
-        # shellcheck disable=SC1091,SC2154 # made above, and it sets these
+        # shellcheck disable=SC1091 # made above, and it sets these
         source ./recipe
         [[ $pkgver == 1.2 && ${sha256sums[0]} == f00d && ${source[0]} == */unseen-1.2.tar.xz ]]
         build

@@ -2,9 +2,6 @@
 # --pending FILE and commit: the filter is only read, and what was printed is
 # remembered later, exactly, as often and in whatever order it is committed.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -188,7 +185,6 @@ END
     input 30000 >in
     for kind in '-n 500' '--counting -n 1M'; do
         rm -f f.bf keys
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen create -p 1e-9 $kind f.bf
         cp f.bf empty.bf
         exits 0 unseen --pending keys f.bf in
@@ -239,7 +235,6 @@ refused() {
     local command status
     for command in "commit f.bf $1" "--pending $1 f.bf in"; do
         status=0
-        # shellcheck disable=SC2086 # words
         "$UNSEEN" $command >"$out" 2>"$err" || status=$?
         [[ $status -eq 2 && ! -s $out && $(<"$err") == "unseen: $1: "* ]] || complain "$command: $status" || return 1
     done

@@ -2,7 +2,6 @@
 # plan: sizes and rates of filters not yet made. (What it refuses: messages.txt. The model behind it, for
 # all sizes and rates: tests/unit/test_sizing.c.)
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
 # rate_of: the false-positive rate in the captured line of JSON.
@@ -112,7 +111,6 @@ END
     local options bytes size
     seq 100000 >in
     while read -r bytes options; do
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen create --force $options f.bf
         size=$(stat -c %s f.bf)
         holds "$size <= $bytes && $size >= $bytes * 0.9 && $(stat -c '%b * %B' f.bf) >= $bytes * 0.9"
@@ -159,7 +157,6 @@ END
     grep -q '^O With 30.[0-9]*K lines the rate is ' terminal
     grep -q '^To make it: ' terminal
     for options in --json ''; do
-        # shellcheck disable=SC2086
         succeeds unseen plan $options -n 10M
         on_terminal 80 C "'$UNSEEN' plan $options -n 10M | cat >pipe; '$UNSEEN' plan $options -n 10M >file" >terminal
         [[ ! -s terminal ]]
@@ -234,10 +231,8 @@ distinct_is() {
     seq 30000 >in
     for options in '' '-p 1e-3' '--counting' '--size 200K' '--bits-per-key 12 --hashes 7' \
         '--forget-after 7d' '--fixed --fpr 0.01'; do
-        # shellcheck disable=SC2086 # several words
         succeeds unseen plan --json $options in
         cp "$out" data
-        # shellcheck disable=SC2086
         succeeds unseen plan --json -n "$(grep -o 'create -n [0-9]*' data | cut -d ' ' -f 3)" $options
         # all of it stands in the other one, too
         grep -qF "$(sed 's/^{//; s/}$//' "$out")" data || complain "another plan: $options"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # --progress: what it shows, and that nothing else is different.
 
-# shellcheck disable=SC2030,SC2031,SC2154,SC2016 # out, err and code are set by helper.bash; $UNSEEN is for sh
 load helper
 
 # input LINES: LINES lines, each of them twice.
@@ -192,7 +191,6 @@ at_end="$size, in [0-9:]+, [0-9]+ lines, [0-9]+ new, $rates"
     at_terminal 80 -- sh -mc '"$UNSEEN" --progress <in >got & wait $!'
     run ! grep -q lines raw
     succeeds unseen --progress <in
-    # shellcheck disable=SC2016
     at_terminal 80 -- env TERM=dumb sh -c '"$UNSEEN" --progress <in >got; echo end'
     shows end
     [[ $(wc -l <screen) -eq 1 ]]

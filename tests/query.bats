@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # query: what is in a filter, without writing to it.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 
 # A filter of the even numbers up to 1000.

@@ -1,10 +1,6 @@
 #!/usr/bin/env bats
 # The to-visit queue: push and pop.
 
-# shellcheck disable=SC2086 # a form is several words
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 

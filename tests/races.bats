@@ -3,10 +3,6 @@
 # twice, a file known by two names, a lock that cannot be had. Each was a line lost,
 # a line twice or a wrong exit code once.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2086 # a form is several words
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 load sweep
@@ -259,7 +255,6 @@ killed_in_flight() {
         for ((n = 1; n < 10; n++)); do
             rm -f f.bf* new.bf got
             cp made.bf f.bf
-            # shellcheck disable=SC2086
             exits 0 strace -qq -o trace -e trace=fallocate -e "inject=fallocate:error=EINTR:when=$n" "$UNSEEN" $form
             grep -q INJECTED trace || break
             met=$((met + 1))

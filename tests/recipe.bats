@@ -1,10 +1,7 @@
 #!/usr/bin/env bats
 # What part of a line counts stands in the file, and is obeyed by all that read or write it.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
 # shellcheck disable=SC1003 # a backslash before a quote is meant
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -74,7 +71,6 @@ variants() {
 each_recipe() {
     local function=$1
     shift
-    # shellcheck disable=SC2086 # several names
     [[ $# -gt 0 ]] || set -- $recipes
     for name; do
         recipe "$name"
@@ -162,7 +158,6 @@ taken_over() {
     local other
     rm -f a.bf b.bf seed.bf out.bf
     for other in a.bf b.bf '--seed 77 seed.bf'; do
-        # shellcheck disable=SC2086 # several words
         creates --like f.bf $other || return 1
     done
     succeeds unseen add a.bf < <(head -n 1500 in) || return 1
@@ -199,7 +194,6 @@ taken_over() {
 @test "a line without a key is compared whole: untrimmed, unfolded, and no other one's key" {
     local options lines wanted
     while IFS='|' read -r options lines wanted; do
-        # shellcheck disable=SC2086 # several words
         succeeds unseen -p 1e-9 $options < <(printf '%b' "$lines")
         prints "$wanted" || complain "$options"
     done <<'END'

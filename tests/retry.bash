@@ -5,7 +5,6 @@
 # one of their system calls, which is a word like openat:3, the third one of that name.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # UNSEEN and err are set by helper.bash
 
 deadly=0 # the program that is killed; 0: none
 deadly_at=openat:1

@@ -2,9 +2,6 @@
 # Tasks that are run again: --pending with a file that is there, of a run that ended well or did
 # not, or of one that is under way.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 load sweep
@@ -31,7 +28,6 @@ again() {
     for form in '-p 1e-9' '-p 0.5 -n 2000' '-p 0.5 -n 5000 --fixed' '-p 0.5 -n 3000 --counting' \
         '-p 0.5 -n 300k' '-p 0.5 --window 100k'; do
         rm -f f.bf keys*
-        # shellcheck disable=SC2086 # several words
         capture unseen --create $form f.bf before
         exits 0 unseen --pending keys f.bf in
         cp "$out" wanted
@@ -106,7 +102,6 @@ again() {
         exits 0 unseen create --counting -n 1000 -p 1e-9 f.bf
         exits 0 unseen create --like f.bf g.bf
         exits 0 unseen --pending keys f.bf in
-        # shellcheck disable=SC2086 # words
         exits 0 unseen $who
         exits 0 unseen merge --force -o f.bf f.bf g.bf
         exits 0 unseen commit --summary f.bf keys
@@ -143,13 +138,11 @@ again() {
     seq 5 >in
     for options in '' '-n 1000 -p 1e-9' --counting '--window 100' '-f 1'; do
         rm -f f.bf keys
-        # shellcheck disable=SC2086 # several words
         exits 0 unseen --create $options --pending keys f.bf in
         says '^unseen: f\.bf: created \(' || complain "$options"
         prints '1\n2\n3\n4\n5\n'
         remembers 0
         sum=$(stat -c '%i %Y %y %z' f.bf; cksum f.bf)
-        # shellcheck disable=SC2086
         succeeds unseen $options --pending more f.bf < <(seq 9)
         [[ $sum == "$(stat -c '%i %Y %y %z' f.bf; cksum f.bf)" ]]
         rm more

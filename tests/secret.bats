@@ -2,7 +2,6 @@
 # A filter with a secret: --secret. Who does not know it cannot choose lines that do harm (hostile.bats);
 # it is in the filter, never shows, and only the filter's owner may read it.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 # shellcheck disable=SC2012 # names here are plain
 load helper
 
@@ -104,7 +103,6 @@ everything() {
     local kind
     for kind in '-n 500' '-n 1M' '--window 100000' '--forget-after 9d' --counting; do
         rm -rf f.bf keys
-        # shellcheck disable=SC2086
         exits 0 unseen create $kind -p 1e-9 --secret f.bf
         everything f.bf
     done

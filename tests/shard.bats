@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # shard: a list in parts. (The mapping itself: tests/unit/test_shard.c.)
 
-# shellcheck disable=SC2154 # UNSEEN, out, err and code are set by helper.bash
 load helper
 
 genlines=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genlines
@@ -67,11 +66,9 @@ in_files() {
     for form in 'shard 9' 'key --tag' 'query --tag f.bf'; do
         rm -f all
         for _ in "${runs[@]}"; do
-            # shellcheck disable=SC2086 # several words
             unseen $form in >>all &
         done
         wait
-        # shellcheck disable=SC2086
         for _ in "${runs[@]}"; do unseen $form in; done | sort | cmp - <(sort all) || complain "$form"
     done
 }
@@ -106,7 +103,6 @@ in_files() {
             [[ ${reply##*$'\t'} == "$word" ]]
         done
         farewell
-        # shellcheck disable=SC2016 # for the inner shell
         converse bash -c '"$0" shard -j 2 "$1" | grep --line-buffered -v "a line"' "$UNSEEN" "$form"
         cat long >&"$ask"
         for word in one two; do
@@ -198,16 +194,13 @@ END
     # a limit on file size stands for a full disk, met early, and by the last lines
     seq 5000 >few
     yes "a line, many times" | head -n 100000 >in
-    # shellcheck disable=SC2016 # for the other shell
-    {
-        exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files shard.%d in' "$UNSEEN"
-        says_lines 2 'shard.[12]: File too large' 'shard.%d: no shards were kept'
-        exits 2 bash -c 'ulimit -f 16 && exec "$0" shard 1 --files shard.%d few' "$UNSEEN"
-        says 'shard.1: File too large'
-        [[ $(echo *) == 'few in' ]]
-        # the limit of open files is raised as far as it can be
-        exits 0 bash -c 'ulimit -Sn 50 && exec "$0" shard 90 --files p.%d in' "$UNSEEN"
-    }
+    exits 2 bash -c 'ulimit -f 64 && exec "$0" shard 2 --files shard.%d in' "$UNSEEN"
+    says_lines 2 'shard.[12]: File too large' 'shard.%d: no shards were kept'
+    exits 2 bash -c 'ulimit -f 16 && exec "$0" shard 1 --files shard.%d few' "$UNSEEN"
+    says 'shard.1: File too large'
+    [[ $(echo *) == 'few in' ]]
+    # the limit of open files is raised as far as it can be
+    exits 0 bash -c 'ulimit -Sn 50 && exec "$0" shard 90 --files p.%d in' "$UNSEEN"
     [[ $(cat p.* | wc -l) -eq 100000 ]]
 }
 

@@ -1,9 +1,6 @@
 #!/usr/bin/env bats
 # A filter for a part of a list: it keeps what makes the parts, and refuses lines of others.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2086 # options are several words
 load helper
 
 # split_in N: the lines of ./in by their part, into part.1 ... part.N

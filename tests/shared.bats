@@ -2,9 +2,6 @@
 # A directory that all may write to, as /tmp: what another user prepares there, or swaps while a run
 # looks, neither leads it elsewhere, nor holds it up for good, nor shows him anything.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2016 # what stands in single quotes is for another user's shell
 load helper
 load crash
 
@@ -231,7 +228,6 @@ landed() {
     exits 0 unseen --pending keys f.bf <in
     for form in '--pending keys f.bf' 'merge -o f.bf f.bf'; do
         chmod 600 keys f.bf
-        # shellcheck disable=SC2086
         exits 0 strace -qq -o trace -e trace=openat,chmod,fchmod "$UNSEEN" $form <in
         grep -q 'O_CREAT.* 0600' trace
         ! grep chmod trace | grep -qv ' 0600)' || complain "$form"
@@ -250,7 +246,6 @@ landed() {
             exits 0 unseen create f.bf
             chown 65534:700 f.bf
             chmod "$mode" f.bf
-            # shellcheck disable=SC2086 # several words
             exits 0 $by $run f.bf
             [[ $run != *secret ]] || kept=600,${kept#*,}
             [[ $(stat -c '%a %u %g' f.bf) == "${kept//,/ }" ]] || complain "$run, $mode: $(stat -c '%a %u %g' f.bf)"
@@ -423,7 +418,6 @@ read_locked() {
     read_locked 3 3.bf $((lock_byte + 4097))
     for form in 1.bf 2.bf 'pop 3.bf'; do
         i=${form//[^1-3]/}
-        # shellcheck disable=SC2086 # words
         setpriv --reuid 65534 --regid 65534 --clear-groups "$public/unseen" $form < <(seq 3) \
             >"$public/got.$i" 2>"$public/said.$i" 3>&- &
         pids[i]=$!

@@ -4,9 +4,6 @@
 #
 # The stages here take some 14000 lines, so that they are emptied often (with_stages).
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2086 # options are several words
 load helper
 load crash
 with_stages

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # stats: the truth about a filter at any fill.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2086 # options are several words
 load helper
 load crash
 

@@ -2,7 +2,6 @@
 # P6: a pipe stays a pipe. A line comes out as soon as it has come in, and
 # memory is bounded whatever comes.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load helper
 load crash
 
@@ -147,7 +146,6 @@ peaks_below() {
     for command in '-j 1' '-j 2' '-z' '-j 2 f.bf' 'query --tag f.bf' '--tag empty.bf' 'query -j 2 -v empty.bf' 'f.bf -x cat'; do
         exits 0 unseen create --force f.bf
         exits 0 unseen create --force empty.bf
-        # shellcheck disable=SC2086
         lines | if [[ $command == -z ]]; then tr '\n' '\0'; else cat; fi | peaks_below 37000 $command
         [[ $(wc -c <got) -ge 72000003 ]]
     done

@@ -1,9 +1,6 @@
 #!/usr/bin/env bats
 # --summary: what became of the lines, however the run ends.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -40,10 +37,8 @@ anew() {
     while IFS='|' read -r word form; do
         name=f.bf
         [[ $form == *f.bf* ]] || name='filter in memory'
-        # shellcheck disable=SC2086 # several words
         anew exits 0 unseen --summary $form <in
         sums "$name" 30000 "$word" "$n" $((30000 - n)) 0
-        # shellcheck disable=SC2086
         anew exits 0 unseen --summary --json $form <in
         [[ $name == f.bf ]] && name='"f.bf"' || name=null
         sums_json "$name" 30000 "$word" "$n" $((30000 - n)) 0
@@ -68,9 +63,7 @@ END
     printf 'a,1\nb\nc,1\nd\n' >in
     exits 0 unseen --create -f 2 -t , f.bf </dev/null
     while IFS='|' read -r status options name numbers; do
-        # shellcheck disable=SC2086 # several words
         exits "$status" unseen --summary $options <in
-        # shellcheck disable=SC2086
         sums "$name" $numbers
     done <<'END'
 0|-f 2 -t ,|filter in memory|4 printed 3 1 2
@@ -93,7 +86,6 @@ END
     for form in 'f.bf in' '-j 1 f.bf in' '-p 1e-9'; do
         rm -f status
         exits 0 unseen create --force -p 1e-9 f.bf
-        # shellcheck disable=SC2086 # several words
         { env --default-signal=PIPE "$UNSEEN" --summary $form <in 2>"$err" || echo $? >status; } | head -n 1 >first
         [[ $(cat status) -eq 141 ]]
         head -n 1 in | cmp - first
@@ -135,7 +127,6 @@ ended_by() {
         watched=got
         [[ $form != *dropped ]] || watched=dropped
         exits 0 unseen create -p 1e-9 f.bf
-        # shellcheck disable=SC2086 # several words
         ended_by $signal "$UNSEEN" --summary $form f.bf
         sums 'f\.bf' 150 printed 100 50 0
         seq 100 | cmp - got
@@ -163,7 +154,6 @@ END
     for form in '-j 1 f.bf' '-j 2 f.bf' 'add f.bf'; do
         rm -f f.bf
         exits 0 unseen create -p 1e-9 f.bf
-        # shellcheck disable=SC2086 # several words
         env --default-signal=TERM "$UNSEEN" --summary $form "${names[@]}" >got 2>"$err" 3>&- &
         pid=$!
         # Writing would be interrupted, and nothing is written once all lines are in.
@@ -202,7 +192,6 @@ drops_about() {
     exits 0 unseen add half.bf old
     while IFS='|' read -r made known form; do
         cp half.bf f.bf
-        # shellcheck disable=SC2086 # several words
         [[ -z $made ]] || exits 0 unseen create --force $made -p 0.1 f.bf
         eval "exits 0 unseen --summary --json $form"
         drops_about "$known"
@@ -233,7 +222,6 @@ END
         capture unseen --summary --json f.bf in -x $form
         grep -q '"read":5,"printed":0,' "$err" || complain "$form"
     done
-    # shellcheck disable=SC2016 # for that shell
     capture env --default-signal=INT "$UNSEEN" --summary --json f.bf in -x sh -c 'cat >/dev/null; kill -INT $PPID; exit 1'
     grep -q '"read":5,"printed":0,' "$err" || complain stopped
     capture unseen --summary --json f.bf -x sh -c 'read -r line' < <(seq 20000)
@@ -243,7 +231,6 @@ END
     # Half of a batch was added when there was no more room.
     seq 300000 >many
     exits 0 unseen create many.bf
-    # shellcheck disable=SC2016 # for that shell
     exits 2 sh -c 'trap "" XFSZ; ulimit -f 2000; exec "$UNSEEN" add --summary --json many.bf many' 2>"$err"
     new=$(grep -o '"new":[0-9]*' "$err" | cut -d : -f 2)
     exits 0 unseen query -c many.bf many
@@ -258,7 +245,6 @@ END
     grep -qx 'unseen: q.bf: 0 lines popped, 0 put back, 0 given up' "$err" || complain pop
     mkfifo pipe
     for form in 'remove f.bf' 'shard 2'; do
-        # shellcheck disable=SC2086 # several words
         env --default-signal=TERM "$UNSEEN" $form --summary pipe >/dev/null 2>"$err" 3>&- &
         pid=$!
         exec {feed}>pipe
@@ -280,7 +266,6 @@ END
     exits 2 limited unseen --summary <in
     says_lines 2 'File too large$' " lines read, $(wc -l <part) printed"
     # A pipe takes what fits into it, and then nobody reads.
-    # shellcheck disable=SC2016 # for that shell
     stall env --default-signal=PIPE sh -c 'exec "$UNSEEN" --summary <in'
     exec {hold}>&-
     wait "$stalled" || true

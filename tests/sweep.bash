@@ -6,7 +6,6 @@
 # without a fault, no line lost.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # UNSEEN, err and code are set by helper.bash
 
 # The calls that the program makes, and what each may say. Left out is brk: strace
 # cannot make it fail as the kernel does, by returning the old break.

@@ -2,8 +2,6 @@
 # --tag in the plain form: every line comes out at once, after `new` or `seen`, and a new one is remembered
 # once its answer is written. (What excludes it: messages.txt. query --tag: query.bats.)
 
-# shellcheck disable=SC2086 # a form is several words
-# shellcheck disable=SC2154 # out, err, code, ask, answer and pid are set by helper.bash
 load helper
 load crash
 
@@ -183,7 +181,6 @@ judge_kill() {
     for to in '>out.%i' '>>out.all' '>>out.all'; do
         rm -f out.*
         exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
-        # shellcheck disable=SC2016 # for sh
         writers 8 sh -c '"$UNSEEN" --tag f.bf in.%i '"$to"
         said_new out.* | each_once in
         cat out.* | sed -E 's/^(new|seen)\t//' | sort | same /dev/stdin <(sort in.?)

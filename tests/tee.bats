@@ -1,10 +1,7 @@
 #!/usr/bin/env bats
 # --tee FILE: new lines are printed and appended to FILE, and remembered only if both took them whole.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
 # shellcheck disable=SC2034 # calls_of and others read these
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 load sweep

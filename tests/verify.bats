@@ -3,10 +3,6 @@
 # nothing. (What makes a file invalid: test_header. Queues: queue.bats. Windows:
 # window.bats.)
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2086 # options are several words
 load helper
 load crash
 

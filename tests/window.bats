@@ -2,9 +2,6 @@
 # Windows: filters that forget, by count and by time. The model is `window_model`: sets without any
 # error, cut into generations as the manual says. Rates here are so low that it is exact.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2016,SC2086 # what sh -c gets is meant for that shell; options are several words
 load helper
 load crash
 

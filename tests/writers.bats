@@ -3,8 +3,6 @@
 # nothing is lost and at most a batch comes twice; of any number of writers at
 # once exactly one prints a line; nobody waits for one that stalls.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load helper
 load crash
 
@@ -70,7 +68,6 @@ TABLE
             'in.%i >out.%i --tee list' 'in.%i >out.%i --durable --tee list'; do
             exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
             rm -f out.* list
-            # shellcheck disable=SC2016 # for sh
             writers 8 sh -c '"$UNSEEN" f.bf '"$form"
             each_once in out.* || complain "$form"
             [[ $form != *list ]] || each_once in list || complain "list, $form"
@@ -89,7 +86,6 @@ TABLE
             exits 0 unseen create --force -n 2000 -p 1e-9 f.bf
             cat fifo >all 3>&- &
             exec {hold}>fifo
-            # shellcheck disable=SC2016 # for sh
             writers 8 sh -c 'exec "$UNSEEN" f.bf in.%i '"$form"
             exec {hold}>&-
             wait $!
@@ -108,7 +104,6 @@ TABLE
         exits 0 unseen create --force -n 500 -p 1e-9 f.bf
         rm -f out.* keys
         exits 0 unseen --pending keys f.bf pending.in
-        # shellcheck disable=SC2016 # for sh
         writers 8 sh -c 'case %i in
             0 | 1) "$UNSEEN" f.bf in >out.%i ;;
             2 | 3) "$UNSEEN" f.bf in --durable >out.%i ;;
@@ -183,11 +178,9 @@ spares() {
         'ln -s nowhere f.bf.flight-0' 'ln other f.bf.flight-0' 'mkfifo f.bf.flight-0' 'cp another f.bf.flight-0'; do
         eval "$form"
         exits 0 unseen create --force -p 1e-9 f.bf
-        # shellcheck disable=SC2016 # for sh
         spares exits 0 unseen f.bf in -x sh -c 'cat; [ -e f.bf.flight-128 ]'
         same "$out" in
         # a killed writer's are removed, by whoever has its slot next
-        # shellcheck disable=SC2016
         spares exits 137 unseen f.bf other -x sh -c 'cat >/dev/null; kill -9 "$PPID"' || complain "$form"
         spares exits 0 unseen f.bf other
         rm -r f.bf.flight-0
@@ -219,7 +212,6 @@ idle() {
     files=$(stat -c '%i %n' f.bf.flight-*)
     [[ $(wc -l <<<"$files") -eq 139 ]]
     for form in in '--durable in' 'in -x cat' '--tag in'; do
-        # shellcheck disable=SC2086 # words
         exits 0 timeout 60 "$UNSEEN" f.bf $form
         sed 's/^new\t//' "$out" | same /dev/stdin in || complain "$form"
         silent_on_stderr
@@ -252,7 +244,6 @@ idle() {
     for ((i = $(rounds 4 150); i > 0; i--)); do
         rm -f f.bf* # with what the killed ones left
         exits 0 unseen create -n 2000 -p 1e-9 f.bf
-        # shellcheck disable=SC2016 # for sh
         writers 8 sh -c 'case %i in
             [0-3]) "$UNSEEN" f.bf in >out.%i ;;
             4) "$UNSEEN" f.bf in --durable >out.%i ;;
@@ -264,7 +255,6 @@ idle() {
     done
     # The file of a dead one goes with the next that takes its slot.
     input 3000 20000 >others
-    # shellcheck disable=SC2016
     exits 137 "$UNSEEN" f.bf others -x sh -c 'cat >/dev/null; kill -9 $PPID'
     [[ -e f.bf.flight-64 ]]
     succeeds unseen f.bf others
@@ -333,7 +323,6 @@ idle() {
         exec {feed}>feed
         echo first >&"$feed"
         filled lives
-        # shellcheck disable=SC2086
         stall "$UNSEEN" $form
         end_stalled dead
         coproc reader { exec "$tools/holdlock" -r f.bf $((lock_byte + 2)) 3>&- {feed}>&-; }

@@ -2,7 +2,6 @@
 # Dask: a cluster on one machine, and a scheduler with workers on hosts, of which one process, one host
 # or one cable goes while a shard is at work.
 
-# shellcheck disable=SC2154 # hosts, hosts_shared are set by hosts.bash
 load ../helper
 load engines
 load hosts
@@ -147,7 +146,6 @@ worker() {
     on 3 touch "$PWD/pause.reading.4"
     shards "$address"
     for i in 1 2 3; do wait_until 60 on "$i" test -e "$PWD/out.$i"; done
-    # shellcheck disable=SC2016 # the shell on the host expands it
     wait_until 60 on 3 sh -c 'cd "$1" && find . -name "out.4.*" -size +0 | grep -q .' sh "$PWD"
     host_kill 3
     wait_until 60 grep -q 'Remove worker.*10\.77\.0\.3' "$hosts/scheduler"

@@ -6,7 +6,6 @@
 # table. Nothing is done in the machine's own network; see hosts.bash.
 
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # repository is set by helper.bash
 
 # Recipes call unseen by its name, also on the hosts.
 tools_in_path() {

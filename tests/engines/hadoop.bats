@@ -3,7 +3,6 @@
 # node, retries and speculative execution. HDFS is the default file system, so that a path
 # without file:// fails. It lives in namespaces, and all its processes end with them.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load ../helper
 load engines
 load registry
@@ -21,7 +20,6 @@ start_cluster() {
     configure
     JAVA_HOME=$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")
     export JAVA_HOME
-    # shellcheck disable=SC2016,SC2086 # for that shell; options are words
     unshare --net --uts --pid --fork --kill-child --mount-proc bash -c '
         hostname localhost
         ip link set lo up

@@ -68,7 +68,6 @@ need_hosts() {
 
 # start_controller PID: as long as PID lives. The user's own settings of ssh are out of its sight.
 start_controller() {
-    # shellcheck disable=SC2016 # the inner shell expands it
     setsid unshare --net --mount --uts --propagation private bash -c '
         mount --bind "$hosts/names" /etc/hosts
         mount --bind "$hosts/ssh/config" /etc/ssh/ssh_config
@@ -92,7 +91,6 @@ boot() {
     local i=$1 disk=$hosts/h$1 pid
     # Its first process tells its number outside, as long as it sees the /proc from there. /tmp, or
     # whatever else has $hosts in it, goes out of sight last.
-    # shellcheck disable=SC2016 # the inner shell expands it
     setsid unshare --net --mount --uts --pid --fork --kill-child --propagation private bash -c '
         set -e
         read -r pid _ </proc/self/stat
@@ -142,7 +140,6 @@ on() {
     local pid
     pid=$(<"$hosts/h$1/pid")
     shift
-    # shellcheck disable=SC2016 # sh is to expand it, over there
     nsenter -t "$pid" --net --mount --uts --pid --root env HOME="$hosts_root" \
         PATH="$hosts/bin:$hosts_path" sh -c 'cd && exec "$@"' on "$@"
 }

@@ -3,8 +3,6 @@
 # from Maven. Broker and clients run in a network namespace. Each in the background is a process
 # group of its own.
 
-# shellcheck disable=SC2154 # err is set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load ../helper
 load engines
 load registry

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Open MPI over four hosts.
 
-# shellcheck disable=SC2154 # hosts is set by hosts.bash
 load ../helper
 load engines
 load hosts

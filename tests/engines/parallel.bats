@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # GNU parallel over ssh, on four hosts.
 
-# shellcheck disable=SC2154 # hosts is set by hosts.bash
 load ../helper
 load engines
 load hosts

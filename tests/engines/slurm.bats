@@ -2,8 +2,6 @@
 # The files in man/examples/ for Slurm, while tasks and nodes are killed. A cluster is munged,
 # slurmctld and four nodes of one processor, in a network namespace of its own.
 
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load ../helper
 load engines
 
@@ -92,7 +90,6 @@ stop_cluster() {
     local pids
     [[ -n ${namespace-} && -e /run/netns/$namespace ]] || return 0
     while pids=$(ip netns pids "$namespace") && [[ -n $pids ]]; do
-        # shellcheck disable=SC2086 # numbers
         kill -9 $pids 2>/dev/null || true
         sleep 0.05
     done

@@ -2,7 +2,6 @@
 # Spark in local-cluster mode: two workers with an executor each, which is a process that can be killed.
 # It lives in namespaces, and all its processes end with them.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load ../helper
 load engines
 load registry
@@ -38,7 +37,6 @@ prepare() {
 job() {
     local status=0
     export hosts=${hosts-}
-    # shellcheck disable=SC2016 # for that shell
     unshare --net --uts --pid --fork --kill-child --mount-proc bash -c '
         hostname localhost
         ip link set lo up

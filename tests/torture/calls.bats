@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Each system call and each allocation failed, and short reads and writes.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
 load ../helper
 load ../crash
 load ../sweep
@@ -34,7 +33,6 @@ with_library() {
 
 @test "reads and writes cut short, to files and pipes, by all forms: the same bytes" {
     local seed form
-    # shellcheck disable=SC2016 # it is evaluated later
     with_library 'FAULT_SHORT=$seed' 3000
     for ((seed = $(scaled 50); seed > 0; seed--)); do
         for form in "${all_forms[@]}"; do
@@ -47,7 +45,6 @@ with_library() {
 
 @test "each allocation fails, in all forms: exit 2, and nothing is lost" {
     local form runs=0
-    # shellcheck disable=SC2016 # it is evaluated later
     with_library 'FAULT_MALLOC=$n FAULT_MALLOC_LOG=trace' 300
     for form in "${all_forms[@]}"; do
         sweep_one "$form" malloc ENOMEM

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Counting filters: kills of remove, and many at once.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load ../helper
 load ../crash
 load ../counting

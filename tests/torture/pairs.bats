@@ -3,7 +3,6 @@
 # over, their inputs run again. What was printed is in, what was put in came out; and twice only what a
 # killed run had on its way.
 
-# shellcheck disable=SC2154 # UNSEEN, out and err are set by helper.bash
 load ../helper
 load ../crash
 

@@ -2,9 +2,6 @@
 # Power cuts: what a disk holds when its power goes at any moment; see powerdisk.c for
 # what is modelled. The file system is real, and mends itself when it is mounted again.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load ../helper
 load ../crash
 

@@ -1,9 +1,6 @@
 #!/usr/bin/env bats
 # Queues in the large sizes of tests/queue.bats.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2016 # what sh -c gets is meant for that shell
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load ../helper
 load ../crash
 load ../sweep
@@ -46,7 +43,6 @@ ended() {
         [[ $((i % 3)) -eq 0 ]] && signal=15 || signal=9
         pids=()
         for j in '' --durable ''; do
-            # shellcheck disable=SC2086 # it is a word, or none
             env --default-signal=TERM "$tools/killed" 0 "$((RANDOM % 8000)):$signal" "$UNSEEN" push $j q.bf in >>said 2>&1 3>&- &
             pids+=($!)
         done

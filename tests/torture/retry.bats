@@ -2,8 +2,7 @@
 # Tasks that are killed and run again: at every system call of the recipe, with filters of all kinds,
 # alone and beside another task.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031,SC2317 # each test is a subshell, and is meant to be
+# shellcheck disable=SC2317
 load ../helper
 load ../crash
 load ../retry

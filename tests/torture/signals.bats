@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Signals to writers at every moment of their work.
 
-# shellcheck disable=SC2154 # out, err and code are set by helper.bash
-# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 load ../helper
 load ../crash
 
@@ -14,7 +12,6 @@ signalled() {
     local kind=${kinds[$1 % 3]} size=${sizes[$1 / 144 % 2]}
     signals=${ends[$1 / 24 % 6]}
     rm -rf f.bf* out.* err.*
-    # shellcheck disable=SC2086 # it is two words, or none
     exits 0 unseen create -p 1e-9 $size f.bf
     # What push puts into the queue is in this file.
     [[ $kind != push ]] || exits 0 unseen push f.bf < <(head -n 1 in)
@@ -37,7 +34,6 @@ signalled() {
     [[ $kind != push ]] || unseen pop f.bf -m 100000 >out.0
     whole out.* >printed
     forgotten=$((forgotten + $(unseen query -vc f.bf printed || true)))
-    # shellcheck disable=SC2086 # it is a word, or none
     unseen ${kind/--durable/} f.bf in >>printed 2>err.again
     [[ $kind != push ]] || unseen pop f.bf -m 100000 >>printed || true
     again=$((again + $(sort printed | uniq -d | wc -l)))

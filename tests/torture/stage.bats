@@ -2,7 +2,6 @@
 # A large stage, before a layer larger than a tenth of memory is likely to be: 10^8 lines through it. (Kills and
 # signals while one fills and is emptied: stage.bats.)
 
-# shellcheck disable=SC2154 # tools is set by crash.bash
 load ../helper
 load ../crash
 
