@@ -49,18 +49,6 @@ struct curve {
     double lines[POINTS]; /* ascending: of few lines, not all points differ */
 };
 
-static struct curve curve_of(const struct forecast *forecast)
-{
-    struct curve curve = {.forecast = forecast};
-    double last = 0;
-    for (size_t i = 0; i < POINTS; i++) {
-        double lines = round(points[i] * (double)forecast->capacity);
-        if (lines > last)
-            curve.lines[curve.count++] = last = lines;
-    }
-    return curve;
-}
-
 static void show_point(struct figures *figures, const void *context, size_t i)
 {
     const struct curve *curve = context;
@@ -73,7 +61,13 @@ static void show_point(struct figures *figures, const void *context, size_t i)
 static void show_curve(struct figures *figures, const struct forecast *forecast)
 {
     struct chart chart;
-    struct curve curve = curve_of(forecast);
+    struct curve curve = {.forecast = forecast};
+    double last = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        double lines = round(points[i] * (double)forecast->capacity);
+        if (lines > last)
+            curve.lines[curve.count++] = last = lines;
+    }
     if (figures->json) {
         figures_show(figures, {NULL, "curve", LIST(curve.count, show_point, &curve)});
         return;

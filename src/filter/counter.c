@@ -119,13 +119,6 @@ static void repair(struct store *store, unsigned i)
     store_unlock(store);
 }
 
-/* The keys in its stage count, too; at most, all places are taken. */
-static bool is_far_ahead(const struct layer *layer, uint64_t counted, struct sample sample)
-{
-    double staged = (double)layer->stage.pages * PAGE_BYTES / KEY_BYTES;
-    return (double)counted > 4 * (sample.keys + 6 * sample.deviation + staged);
-}
-
 bool counter_lower(struct store *store)
 {
     struct fault ignored;
@@ -133,8 +126,10 @@ bool counter_lower(struct store *store)
     for (unsigned i = 0; i < store->count; i++) {
         const struct layer *layer = &store->layers[i];
         struct sample sample = sample_layer(store, i, UINT64_MAX);
-        if (!is_far_ahead(layer, layer_keys(store, layer), sample) ||
-            store_lock(store, &ignored) != 0)
+        /* The keys in its stage count, too; at most, all places are taken. */
+        double staged = (double)layer->stage.pages * PAGE_BYTES / KEY_BYTES;
+        double most = 4 * (sample.keys + 6 * sample.deviation + staged);
+        if (!((double)layer_keys(store, layer) > most) || store_lock(store, &ignored) != 0)
             continue;
         put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
         lowered = true;

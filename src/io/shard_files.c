@@ -229,24 +229,19 @@ int shard_files_finish(struct shard_files *files, struct fault *fault)
     return 0;
 }
 
-/* Removes the file, not a link to it, if the name still leads to it. */
-static void remove_made(const struct shard_files *files, uint32_t i)
+void shard_files_free(struct shard_files *files)
 {
     char name[PATH_MAX], real[PATH_MAX];
     struct fault none;
-    if (shard_files_name(files->pattern, i + 1, name, &none) == 0 && realpath(name, real) != NULL &&
-        path_leads_to(real, fileno(files->file[i].stream)))
-        unlink(real);
-}
-
-void shard_files_free(struct shard_files *files)
-{
     if (files == NULL)
         return;
     for (uint32_t i = 0; i < files->opened; i++) {
         FILE *stream = files->file[i].stream;
-        if (!files->finished && files->file[i].made)
-            remove_made(files, i);
+        /* Removes the file, not a link to it, if the name still leads to it. */
+        if (!files->finished && files->file[i].made &&
+            shard_files_name(files->pattern, i + 1, name, &none) == 0 &&
+            realpath(name, real) != NULL && path_leads_to(real, fileno(stream)))
+            unlink(real);
         if (!files->finished && i < files->emptied) {
             __fpurge(stream);
             (void)!ftruncate(fileno(stream), 0);

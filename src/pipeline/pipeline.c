@@ -177,16 +177,6 @@ static int begin_output(void *context, const struct output *output, const char *
     return headed < 0 ? -1 : 0;
 }
 
-/* Writes lines that were printed to the second output, in whole lines. Returns how many bytes it
- * accepted, with the fault if these are fewer. */
-static size_t append_printed(struct pipeline *pipeline, const char *from, size_t printed,
-                             struct fault *fault)
-{
-    const char *last = memrchr(from, pipeline->plan.delimiter, printed);
-    size_t whole = last != NULL ? (size_t)(last - from) + 1 : 0;
-    return whole > 0 ? output_write(pipeline->plan.tee, from, whole, fault) : 0;
-}
-
 /* Writes the picked lines. Returns whether all were accepted; *accepted is the number of bytes that
  * all outputs accepted. */
 static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fault *fault)
@@ -196,8 +186,14 @@ static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fau
     struct fault later;
     pipeline->picked.from = pipeline->picked.to;
     *accepted = length > 0 ? output_write(pipeline->plan.output, from, length, fault) : 0;
-    if (pipeline->plan.tee != NULL && *accepted > 0)
-        *accepted = append_printed(pipeline, from, *accepted, *accepted == length ? fault : &later);
+    if (pipeline->plan.tee != NULL && *accepted > 0) {
+        /* What was printed, in whole lines. */
+        const char *last = memrchr(from, pipeline->plan.delimiter, *accepted);
+        struct fault *its = *accepted == length ? fault : &later;
+        *accepted = last == NULL
+                        ? 0
+                        : output_write(pipeline->plan.tee, from, (size_t)(last - from) + 1, its);
+    }
     return *accepted == length;
 }
 

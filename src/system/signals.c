@@ -64,9 +64,9 @@ static bool receiver_handles(int signal_number)
 
 /* Passes a signal on, unless the receiver has it already: programs that handle a signal often abort
  * when it comes a second time. The terminal sends it to the whole foreground group (but a hangup
- * only to the leader of the session). Whether another process sent it to a group, or to this process
- * alone, nothing shows: a receiver without a handler is not harmed by a second one; one with a
- * handler has a second to end, or ten if systemd sent it, which usually signals a whole service. */
+ * only to the leader of the session). Whether another process sent it to a group, or to this
+ * process alone, nothing shows: a receiver without a handler is not harmed by a second one; one
+ * with a handler has a second to end, ten if systemd sent it, which usually signals a service. */
 static void pass_on_once(int signal_number, const siginfo_t *info)
 {
     char sender[16];
