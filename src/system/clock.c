@@ -1,12 +1,12 @@
 #include "system/clock.h"
 
-#include <fcntl.h>
+#include "system/io.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 uint64_t clock_now(void)
 {
@@ -22,12 +22,9 @@ uint64_t clock_uptime(void)
     static uint64_t boot;
     struct timespec now;
     if (!asked) {
-        char text[6] = "";
-        int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-        if (fd >= 0 && read(fd, text, 5) == 5)
-            boot = strtoul(text, NULL, 16);
-        if (fd >= 0)
-            close(fd);
+        char text[6];
+        io_read_text("/proc/sys/kernel/random/boot_id", text, sizeof text);
+        boot = strtoul(text, NULL, 16);
         asked = true;
     }
     if (boot == 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0 || now.tv_sec < 0)

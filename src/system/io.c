@@ -66,6 +66,14 @@ size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at)
     return done;
 }
 
+void io_read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    text[fd < 0 ? 0 : io_read_at(fd, text, size - 1, 0)] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
 int io_allocate(int fd, uint64_t at, uint64_t bytes)
 {
     int error;

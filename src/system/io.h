@@ -20,6 +20,10 @@ size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end);
 size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at);
 size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at);
 
+/* Reads the beginning of a small file as a string, "" if that is not possible. For signal handlers,
+ * too; and not with stdio, which would be a twentieth of a run of one line. */
+void io_read_text(const char *path, char *text, size_t size);
+
 /* Allocates blocks of a regular file, so that writing to them cannot meet a full disk. New blocks
  * are zeros. Returns 0, or -1 with errno: EINTR if a signal told the program to end. */
 int io_allocate(int fd, uint64_t at, uint64_t bytes);

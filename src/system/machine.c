@@ -2,22 +2,11 @@
 
 #include "system/io.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Reads the beginning of a small file; "" if that is not possible. Not with stdio, which would be a
- * twentieth of a run of one line. */
-static void read_start(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    text[fd < 0 ? 0 : io_read_at(fd, text, size - 1, 0)] = '\0';
-    if (fd >= 0)
-        close(fd);
-}
 
 /* The least limit of this process's control group and all around it, or `least`. A line of
  * /proc/self/cgroup is "0::/GROUP" (version 2). In a container the names of groups outside may lead
@@ -26,7 +15,7 @@ static uint64_t limit_of_groups(uint64_t least)
 {
     static const char root[] = "/sys/fs/cgroup", file[] = "/memory.max";
     char text[PATH_MAX], path[sizeof root + PATH_MAX + sizeof file], limit[32], *end;
-    read_start("/proc/self/cgroup", text, sizeof text);
+    io_read_text("/proc/self/cgroup", text, sizeof text);
     const char *line = strstr(text, "0::/");
     if (line == NULL || (line > text && line[-1] != '\n'))
         return least;
@@ -35,7 +24,7 @@ static uint64_t limit_of_groups(uint64_t least)
         if (group[length] != '/' && group[length] != '\n' && group[length] != '\0')
             continue;
         snprintf(path, sizeof path, "%s%.*s%s", root, (int)length, group, file);
-        read_start(path, limit, sizeof limit);
+        io_read_text(path, limit, sizeof limit);
         uint64_t bytes = strtoull(limit, &end, 10); /* not a number: "max" */
         if (end > limit && bytes < least)
             least = bytes;

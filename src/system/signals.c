@@ -1,5 +1,7 @@
 #include "system/signals.h"
 
+#include "system/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -46,11 +48,7 @@ static void read_process(pid_t pid, const char *name, char *text, size_t size)
     while ((pid /= 10) > 0);
     at -= strlen("/proc/");
     memcpy(at, "/proc/", strlen("/proc/"));
-    int fd = open(at, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
-    text[n > 0 ? n : 0] = '\0';
-    if (fd >= 0)
-        close(fd);
+    io_read_text(at, text, size);
 }
 
 /* Whether the receiver has a handler for the signal. */
