@@ -145,14 +145,16 @@ static int open_all(struct shard_files *files, struct fault *fault)
 static int lock_all(const struct shard_files *files, struct fault *fault)
 {
     char name[PATH_MAX], other[PATH_MAX];
+    struct stat status, same;
     for (uint32_t i = 0; i < files->shards; i++) {
-        if (lock_try(fileno(files->file[i].stream), LOCK_OUTPUT) != 0)
+        int fd = fileno(files->file[i].stream);
+        if (lock_try(fd, LOCK_OUTPUT) != 0)
             continue;
         (void)shard_files_name(files->pattern, i + 1, name, fault);
-        for (uint32_t j = 0; j < i; j++) {
-            (void)shard_files_name(files->pattern, j + 1, other, fault);
-            if (!path_is_same(name, other))
+        for (uint32_t j = 0; j < i && fstat(fd, &status) == 0; j++) {
+            if (fstat(fileno(files->file[j].stream), &same) != 0 || !path_same_file(&status, &same))
                 continue;
+            (void)shard_files_name(files->pattern, j + 1, other, fault);
             fault_set(fault, name, "is the same file as %.200s", other);
             return fault_way_out(fault, "remove one of the two names, or use other names");
         }

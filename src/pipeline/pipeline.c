@@ -189,10 +189,10 @@ static bool write_picked(struct pipeline *pipeline, size_t *accepted, struct fau
     if (pipeline->plan.tee != NULL && *accepted > 0) {
         /* What was printed, in whole lines. */
         const char *last = memrchr(from, pipeline->plan.delimiter, *accepted);
-        struct fault *its = *accepted == length ? fault : &later;
-        *accepted = last == NULL
-                        ? 0
-                        : output_write(pipeline->plan.tee, from, (size_t)(last - from) + 1, its);
+        size_t whole = last != NULL ? (size_t)(last - from) + 1 : 0;
+        bool all = *accepted == length;
+        *accepted = whole > 0 ? output_write(pipeline->plan.tee, from, whole, all ? fault : &later)
+                              : 0;
     }
     return *accepted == length;
 }
