@@ -2,9 +2,9 @@
  * command_verify - `unseen verify FILTER...`: checks filter files.
  *
  * Damage that keeps a file from being opened is reported as by any command. What is worth knowing
- * about a file that can be used is a note, one line each on standard output. The exit status is 1 if
- * something is wrong: not for what a sound copy shows that was made while lines were added, nor for
- * what a killed writer leaves.
+ * about a file that can be used is a note, one line each on standard output. The exit status is 1
+ * if something is wrong: not for what a sound copy shows that was made while lines were added, nor
+ * for what a killed writer leaves.
  */
 #include "commands/command.h"
 #include "commands/figures.h"
@@ -86,8 +86,9 @@ static void tell_pages(struct findings *findings, unsigned number, uint64_t page
     findings->wrong += layer->no_copy;
 }
 
-/* Tells of pages that are fuller or emptier than chance explains, and returns whether there are any.
- * Where an older layer is too full, lines are false drops there and missing in the next layer. */
+/* Tells of pages that are fuller or emptier than chance explains, and returns whether there are
+ * any. Where an older layer is too full, lines are false drops there and missing in the next
+ * layer. */
 static bool check_pages(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];

@@ -39,10 +39,11 @@ struct evenness {
 /* For all pages added since estimate_start. About 20 us. */
 struct evenness evenness_of(const struct estimate *estimate);
 
-/* Whether the pages cannot be those of a sound copy that was read from front to back while keys were
- * added: a page has more keys than those after it, or fewer than those before it, more than `most` or
- * fewer than `least`, and chance does not explain that. With `ordered` false, as in a window, which is
- * cleared meanwhile, their order says nothing. For all pages after estimate_expect. About 1 ms. */
+/* Whether the pages cannot be those of a sound copy that was read from front to back while keys
+ * were added: a page has more keys than those after it, or fewer than those before it, more than
+ * `most` or fewer than `least`, and chance does not explain that. With `ordered` false, as in a
+ * window, which is cleared meanwhile, their order says nothing. For all pages after
+ * estimate_expect. About 1 ms. */
 bool evenness_is_no_copy(const struct estimate *estimate, bool ordered, double least, double most);
 
 /* D, divided as above, for a page with `set` cells set among `pages` pages with the fraction `fill`

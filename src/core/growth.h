@@ -32,10 +32,10 @@
  * remembered, but each is one more page to test per key.
  *
  * When a generation is full, keys that several writers have in flight at that time still go there.
- * So a layer of a window is sized for GROWTH_IN_FLIGHT more. And a small one, by count, is sized for two
- * generations, so that its rate holds if a power cut brings back a generation that was cleared:
- * then clearing need not be flushed (window.c), which would take longer than filling it. If a size
- * was given, the rate is worth more.
+ * So a layer of a window is sized for GROWTH_IN_FLIGHT more. And a small one, by count, is sized
+ * for two generations, so that its rate holds if a power cut brings back a generation that was
+ * cleared: then clearing need not be flushed (window.c), which would take longer than filling it.
+ * If a size was given, the rate is worth more.
  *
  * A large layer of a file has space for a stage before it, a staging area (in the literature, a
  * log-structured buffer): a table that collects keys, which are then set in the layer together, in
@@ -181,8 +181,8 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
 /* Plans layer `index` > 0 (growth_place) of a filter that has `pages` pages and capacity for `keys`
- * so far; at most 60 MB more than seven times what so many keys need at the layer's rate. Returns 0,
- * or -1 if it would be too large. */
+ * so far; at most 60 MB more than seven times what so many keys need at the layer's rate. Returns
+ * 0, or -1 if it would be too large. */
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer);
 

@@ -49,8 +49,8 @@
 /* The rate of a layer of `pages` with `keys` keys (not always whole). About 30 us. */
 double sizing_rate(struct geometry geometry, uint64_t pages, double keys);
 
-/* The rate of two layers, each of which has such a rate: 1 - (1 - a)(1 - b), in a form in which rates
- * near 0 do not cancel. */
+/* The rate of two layers, each of which has such a rate: 1 - (1 - a)(1 - b), in a form in which
+ * rates near 0 do not cancel. */
 static inline double sizing_joint_rate(double a, double b)
 {
     return a + (1 - a) * b;

@@ -8,8 +8,8 @@
  * standard deviations plus 5%) is set to the estimate.
  *
  * Growing a little early is harmless, so a counter that is too high stays. But a file of unknown
- * origin may have huge layers without a key, and say that they are full. So before a layer is added,
- * counters at least four times too high are lowered.
+ * origin may have huge layers without a key, and say that they are full. So before a layer is
+ * added, counters at least four times too high are lowered.
  *
  * Usually the first four random pages show that nothing is wrong, which saves 0.2 ms. They may miss
  * a counter that is slightly too low; a later run finds it.

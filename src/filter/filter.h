@@ -80,12 +80,13 @@ struct filter;
 struct filter *filter_memory(const struct header *header, const struct store_watch *watch,
                              struct fault *fault);
 /* Makes a filter of an open file, which it closes, also if it fails. If that is open for writing,
- * takes a slot for now or for longer, and waits while all are taken. NULL, with its fault, is passed on. */
+ * takes a slot for now or for longer, and waits while all are taken. NULL, with its fault, is
+ * passed on. */
 struct filter *filter_open(struct store *store, struct fault *fault);
 /* Drops keys in flight without settling them. NULL is allowed. */
 void filter_close(struct filter *filter);
-/* Allows what this run will still do to side files: if it `claims` keys, read those of others, which
- * may be made later; remove its own. Both in the whole tree of their directory. */
+/* Allows what this run will still do to side files: if it `claims` keys, read those of others,
+ * which may be made later; remove its own. Both in the whole tree of their directory. */
 void filter_allow(const struct filter *filter, bool claims, struct confine *confine);
 struct store *filter_store(const struct filter *filter);
 

@@ -9,8 +9,9 @@
  * again. (What the clock does while no run remembers lines cannot be seen.)
  *
  * A clock that is behind and then put right would age all lines at once. So each time is written
- * with the machine's uptime, which nobody can set: until the next boot, a layer is at most as old as
- * the uptime says. (After a boot only the clock is left, unless a writer has corrected the times.)
+ * with the machine's uptime, which nobody can set: until the next boot, a layer is at most as old
+ * as the uptime says. (After a boot only the clock is left, unless a writer has corrected the
+ * times.)
  *
  * A damaged time must not stop the window forever. A time that no clock shows counts as none: the
  * generation that began then is over, and its lines are dated when the clock is read next. A time

@@ -20,8 +20,8 @@ void pages_read_slice(struct store *store);
  * Never fails. */
 void pages_read_ahead(const struct store *store, unsigned layer, uint64_t page, uint64_t pages);
 
-/* One page of a layer: where it is in memory, or `page` after it was read from the file (not its map,
- * where a page fault would map the neighbours, too). NULL if it cannot be read. */
+/* One page of a layer: where it is in memory, or `page` after it was read from the file (not its
+ * map, where a page fault would map the neighbours, too). NULL if it cannot be read. */
 const uint8_t *pages_get(const struct store *store, unsigned layer, uint64_t number,
                          uint8_t page[PAGE_BYTES]);
 

@@ -30,8 +30,8 @@ struct stage_reader stage_begin(const struct store *store, unsigned layer, uint6
 ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE],
                      struct fault *fault);
 
-/* Counts the keys of a stage that fall on pages from..end and are not in its layer. Returns 0, or -1
- * as stage_read. */
+/* Counts the keys of a stage that fall on pages from..end and are not in its layer. Returns 0, or
+ * -1 as stage_read. */
 int stage_count(const struct store *store, unsigned layer, uint64_t from, uint64_t end,
                 uint64_t *keys, struct fault *fault);
 

@@ -20,8 +20,8 @@ static uint64_t spread(uint64_t pages, uint64_t most, uint64_t i)
     return pages <= most ? i : (uint64_t)((double)pages / (double)most * (double)i);
 }
 
-/* Reads the pages of a layer; if these are more than `most`, so many of them. Returns how many pages
- * of the layer there are for each that was read. */
+/* Reads the pages of a layer; if these are more than `most`, so many of them. Returns how many
+ * pages of the layer there are for each that was read. */
 static double survey_pages(struct estimate *estimate, const struct store *store, unsigned layer,
                            uint64_t most, uint64_t *staged)
 {

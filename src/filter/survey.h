@@ -55,10 +55,10 @@ struct survey {
  * -1 after a signal to end. */
 int survey_make(struct survey *survey, const struct store *store);
 
-/* How many lines, at which rate, as survey_make tells; but of layers with more than SURVEY_SAMPLE pages
- * it reads only so many, spread evenly, and both figures vary a few percent. Leaves out what says
- * whether pages are odd, and of layers `remembered`, `lines`, `full` and `capacity`. About 0.3 ms per
- * layer. */
+/* How many lines, at which rate, as survey_make tells; but of layers with more than SURVEY_SAMPLE
+ * pages it reads only so many, spread evenly, and both figures vary a few percent. Leaves out what
+ * says whether pages are odd, and of layers `remembered`, `lines`, `full` and `capacity`. About 0.3
+ * ms per layer. */
 enum { SURVEY_SAMPLE = 256 };
 void survey_sample(struct survey *survey, const struct store *store);
 

@@ -27,8 +27,8 @@ void collect_free(struct collect *collect);
  * with the fault of output_write, and then the buffer is discarded. */
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
 
-/* The same for one line of `n` pieces, such as a tag and a line. Only a line that is longer than the
- * buffer is written piece by piece, because a copy of it would take as much memory again. */
+/* The same for one line of `n` pieces, such as a tag and a line. Only a line that is longer than
+ * the buffer is written piece by piece, because a copy of it would take as much memory again. */
 int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
                        struct fault *fault);
 

@@ -37,8 +37,8 @@ static double drops_of(struct false_drops *drops, double lines)
     return lines * (before + (drops->odds - before) * mean);
 }
 
-/* After s successes, each with chance 1 - R, s + 1 times the odds is the mean of the failures: of all
- * lines that a saturated filter drops, though it prints none. */
+/* After s successes, each with chance 1 - R, s + 1 times the odds is the mean of the failures: of
+ * all lines that a saturated filter drops, though it prints none. */
 double false_drops_finish(struct false_drops *drops)
 {
     return drops_of(drops, (double)drops->added + 1);

@@ -3,8 +3,8 @@
  *
  * While a filter has the rate R, the fraction R of all new lines is dropped and 1 - R is printed:
  * for each line printed, R / (1 - R) lines were dropped. R is computed again whenever there are a
- * sixteenth more keys; in between, it is taken to change linearly. Where R is near 1, lines that were
- * printed tell little, and the estimate may be above the number of lines that were dropped.
+ * sixteenth more keys; in between, it is taken to change linearly. Where R is near 1, lines that
+ * were printed tell little, and the estimate may be above the number of lines that were dropped.
  */
 #ifndef UNSEEN_PIPELINE_FALSE_DROPS_H
 #define UNSEEN_PIPELINE_FALSE_DROPS_H

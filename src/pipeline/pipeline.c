@@ -380,9 +380,9 @@ void pipeline_free(struct pipeline *pipeline)
 /* --- durable --- */
 
 /* Keys are settled after a second, or after EPOCH_LINES: few flushes, few lines to repeat, and
- * little memory for keys in flight. Then the filter is flushed, too, but not before FLUSH_REST times
- * the last flush has passed since its end: a large filter takes seconds, and new lines dirty all its
- * pages within any number of lines that could be a bound. */
+ * little memory for keys in flight. Then the filter is flushed, too, but not before FLUSH_REST
+ * times the last flush has passed since its end: a large filter takes seconds, and new lines dirty
+ * all its pages within any number of lines that could be a bound. */
 enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18, FLUSH_REST = 10 };
 
 /* Until keys are to be settled; or if none are kept, until the filter is to be flushed. */

@@ -31,8 +31,8 @@ struct newfile_plan {
 /* Makes the file. First removes temporary files for the same name that dead processes left: they
  * have the name of one, its mark or no bytes at all, and nobody holds LOCK_MAKING. A file that
  * replaces another is never open to more users than that was, access control lists (acl(5)) aside,
- * which are not copied. Returns 0; 1 if a file has the name and `over` is not set; -1 with errno. In
- * the last two cases nothing was changed. Takes as long as an fsync. */
+ * which are not copied. Returns 0; 1 if a file has the name and `over` is not set; -1 with errno.
+ * In the last two cases nothing was changed. Takes as long as an fsync. */
 int newfile_make(const struct newfile_plan *plan);
 
 #endif

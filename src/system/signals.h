@@ -48,8 +48,8 @@ void signals_pass_to(pid_t pid);
 /* Whether a signal will be passed on within seconds; SIGALRM comes then. */
 bool signals_due(void);
 
-/* Ends the process by the pending signal, if there is one; where the system ignores that signal (for
- * process 1 of a container), by an exit status of 128 and its number. */
+/* Ends the process by the pending signal, if there is one; where the system ignores that signal
+ * (for process 1 of a container), by an exit status of 128 and its number. */
 void signals_raise(void);
 
 /* From now on, no signal, pending or new, ends the process: its work is done, and its exit status

@@ -4,9 +4,9 @@
  * Only layers of one shape (the same number of pages and the same geometry) can be combined by OR.
  * Combining saves a test per key, but raises the rate: two full layers of 1e-6 become one of 1e-3.
  * So the fullest layer comes first, and each other layer joins the first group that stays within
- * its rate, or that leaves enough of the filter's rate for growth. Keys in a layer's stage belong to
- * the layer. Overlap between inputs cannot be predicted, so staged keys are counted for each layer
- * separately.
+ * its rate, or that leaves enough of the filter's rate for growth. Keys in a layer's stage belong
+ * to the layer. Overlap between inputs cannot be predicted, so staged keys are counted for each
+ * layer separately.
  */
 #ifndef UNSEEN_UNION_GROUP_H
 #define UNSEEN_UNION_GROUP_H

@@ -159,11 +159,11 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
 }
 
 /* Layers that were not combined share p as their bits are now; filled up, each would have the rate
- * of a whole filter. If they may all be filled within p, they go on as they are. If not, layers that
- * are nearly full take no more keys. Each of the others, the largest and emptiest first, may take as
- * much of the rate that is left as a new layer would have, and gets the capacity for that: since the
- * rate rises steeply as a layer fills, a small share is room for most of its keys. Above p, what is
- * left is what growth may add all the same. */
+ * of a whole filter. If they may all be filled within p, they go on as they are. If not, layers
+ * that are nearly full take no more keys. Each of the others, the largest and emptiest first, may
+ * take as much of the rate that is left as a new layer would have, and gets the capacity for that:
+ * since the rate rises steeply as a layer fills, a small share is room for most of its keys. Above
+ * p, what is left is what growth may add all the same. */
 static void share_rate(struct merge *merge)
 {
     const struct filter_plan *plan = &merge->header.plan;

@@ -228,8 +228,8 @@ static void memory_layers(void)
     }
 }
 
-/* n lines fit before a filter grows, even if all are counted, and at no rate is this too many. Every
- * report names this n. */
+/* n lines fit before a filter grows, even if all are counted, and at no rate is this too many.
+ * Every report names this n. */
 static void n_lines_fit(void)
 {
     static const double grid[] = {0.5, 0.25, 0.1, 0.05, 0.02, 0.0101, 0.01, 1e-3, 1e-6, 1e-12};
