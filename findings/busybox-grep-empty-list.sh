@@ -23,7 +23,7 @@ shows() {
 }
 
 busybox=$here/bin/busybox
-"$busybox" 2>&1 | sed 1q
+"$busybox" 2>&1 | sed -n 1p
 : >"$here/seen"
 printf '%s\n' apple pear >"$here/new"
 status=0

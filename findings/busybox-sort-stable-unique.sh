@@ -27,7 +27,7 @@ sorted() { printf '%s\n' 'k z' 'k y' 'a' 'k y' | "$@" | paste -sd, -; }
 
 export LC_ALL=C
 busybox=$here/bin/busybox
-"$busybox" 2>&1 | sed 1q
+"$busybox" 2>&1 | sed -n 1p
 shows "GNU sort -s -u" "$(sorted sort -s -u)" 'a,k y,k z'
 shows "BusyBox sort -u" "$(sorted "$busybox" sort -u)" 'a,k y,k z'
 shows "BusyBox sort -s -u" "$(sorted "$busybox" sort -s -u)" 'a,k y,k y,k z'

@@ -32,7 +32,7 @@ public class Ids {
 }
 JAVA
 find "$here" -name '*.jar' -printf '%f\n'
-java -version 2>&1 | sed 1q
+java -version 2>&1 | sed -n 1p
 set_of() { java -cp "$here/gson-2.15.0.jar" "$here/Ids.java" "$@"; }
 shows "set of 9007199254740993 and 9007199254740992" \
     "$(set_of 9007199254740993 9007199254740992)" '[{"id":9007199254740993}]'

@@ -12,7 +12,8 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
-java -version 2>&1 | grep -q 'version "17\.' || { echo "skipped: this is about Java 17"; exit 77; }
+java -version 2>&1 | grep 'version "17\.' >/dev/null ||
+    { echo "skipped: this is about Java 17"; exit 77; }
 
 # shows WHAT GOT EXPECTED
 shows() {
@@ -20,7 +21,7 @@ shows() {
     [[ $2 == "$3" ]] || { echo "not as described above, which says: $3" >&2; exit 1; }
 }
 
-java -version 2>&1 | sed 1q
+java -version 2>&1 | sed -n 1p
 cat >"$here/Members.java" <<'JAVA'
 import java.io.*;
 import java.util.Random;

@@ -22,7 +22,7 @@ shows() {
 }
 
 mawk=$here/usr/bin/mawk
-"$mawk" -W version 2>&1 | sed 1q
+"$mawk" -W version 2>&1 | sed -n 1p
 # shellcheck disable=SC2016 # an awk program
 program='!seen[$1 + 0]++'
 shows "12345678901 and 12345678902, by number" \

@@ -20,7 +20,7 @@ shows() {
 }
 
 python3 --version
-xz --version | sed 1q
+xz --version | sed -n 1p
 cd "$here"
 echo monday | xz >one.xz
 echo tuesday | xz >two.xz
