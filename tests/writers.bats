@@ -160,6 +160,26 @@ landed() {
     remembers 40000
 }
 
+@test "a counter is not lowered to what it was before another writer settled" {
+    need_strace
+    local reads holder
+    exits 0 unseen create -n 300 -p 1e-9 f.bf # of one page
+    echo one >one
+    strace -qq -o trace -P f.bf -e trace=pread64 "$UNSEEN" f.bf one >/dev/null
+    reads=$(grep -c pread64 trace)
+    in_flight 290
+    holder=$pid
+    input 100 5000 >other
+    # without room beside what is in flight, it looks at the page, and there are few lines yet
+    stopped_after pread64 $((reads + 1)) f.bf f.bf other
+    echo >go
+    wait "$holder"
+    kill -CONT "$child"
+    wait "$pid"
+    same late other
+    counts 391
+}
+
 # spares COMMAND...: nothing that has the name of a file in flight is changed.
 spares() {
     local before

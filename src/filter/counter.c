@@ -125,14 +125,18 @@ bool counter_lower(struct store *store)
     bool lowered = false;
     for (unsigned i = 0; i < store->count; i++) {
         const struct layer *layer = &store->layers[i];
+        /* Asked first, as others may add keys meanwhile. Then this layer stays as it is. */
+        uint64_t counted = layer_keys(store, layer);
         struct sample sample = sample_layer(store, i, UINT64_MAX);
         /* The keys in its stage count, too; at most, all places are taken. */
         double staged = (double)layer->stage.pages * PAGE_BYTES / KEY_BYTES;
         double most = 4 * (sample.keys + 6 * sample.deviation + staged);
-        if (!((double)layer_keys(store, layer) > most) || store_lock(store, &ignored) != 0)
+        if (!((double)counted > most) || store_lock(store, &ignored) != 0)
             continue;
-        put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
-        lowered = true;
+        if (layer_keys(store, layer) == counted) {
+            put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
+            lowered = true;
+        }
         store_unlock(store);
     }
     return lowered;
