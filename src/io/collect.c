@@ -60,14 +60,15 @@ int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size
         length += pieces[i].iov_len;
     if (length > COLLECT_BYTES - collect->length && collect_flush(collect, fault) != 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        const struct iovec *piece = &pieces[i];
-        if (length <= COLLECT_BYTES) {
-            memcpy(collect->bytes + collect->length, piece->iov_base, piece->iov_len);
-            collect->length += piece->iov_len;
-        } else if (write_out(collect, piece->iov_base, piece->iov_len, fault) != 0) {
-            return -1;
-        }
+    if (length > COLLECT_BYTES) {
+        for (size_t i = 0; i < n; i++)
+            if (write_out(collect, pieces[i].iov_base, pieces[i].iov_len, fault) != 0)
+                return -1;
+        return 0;
     }
+    char *to = collect->bytes + collect->length;
+    for (size_t i = 0; i < n; i++)
+        to = mempcpy(to, pieces[i].iov_base, pieces[i].iov_len);
+    collect->length += length;
     return 0;
 }
