@@ -31,8 +31,7 @@ static inline int add_tagged(struct collect *collect, uint32_t part, const char 
     *--tag = '\t';
     for (; part != 0; part /= 10)
         *--tag = (char)('0' + part % 10);
-    const struct iovec pieces[] = {{tag, (size_t)(end - tag)}, {(void *)line, length}};
-    return collect_add_pieces(collect, pieces, 2, fault);
+    return collect_add_tagged(collect, tag, (size_t)(end - tag), line, length, fault);
 }
 
 /* Into the file of its shard; or to the output, after its number if all shards go there. Part 0 is

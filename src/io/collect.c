@@ -46,29 +46,30 @@ uint64_t collect_accepted(const struct collect *collect)
     return collect->accepted;
 }
 
-int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
+int collect_reserve(struct collect *collect, size_t length, struct fault *fault)
 {
-    const struct iovec piece = {(void *)bytes, length};
-    return collect_add_pieces(collect, &piece, 1, fault);
+    return length > COLLECT_BYTES - collect->length ? collect_flush(collect, fault) : 0;
 }
 
-int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
-                       struct fault *fault)
+int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
 {
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++)
-        length += pieces[i].iov_len;
-    if (length > COLLECT_BYTES - collect->length && collect_flush(collect, fault) != 0)
+    return collect_add_tagged(collect, NULL, 0, bytes, length, fault);
+}
+
+int collect_add_tagged(struct collect *collect, const char *tag, size_t tag_length,
+                       const char *bytes, size_t length, struct fault *fault)
+{
+    if (collect_reserve(collect, tag_length + length, fault) != 0)
         return -1;
-    if (length > COLLECT_BYTES) {
-        for (size_t i = 0; i < n; i++)
-            if (write_out(collect, pieces[i].iov_base, pieces[i].iov_len, fault) != 0)
-                return -1;
-        return 0;
+    if (tag_length + length > COLLECT_BYTES) {
+        if (tag_length > 0 && write_out(collect, tag, tag_length, fault) != 0)
+            return -1;
+        return write_out(collect, bytes, length, fault);
     }
     char *to = collect->bytes + collect->length;
-    for (size_t i = 0; i < n; i++)
-        to = mempcpy(to, pieces[i].iov_base, pieces[i].iov_len);
-    collect->length += length;
+    for (size_t i = 0; i < tag_length; i++)
+        to[i] = tag[i];
+    memcpy(to + tag_length, bytes, length);
+    collect->length += tag_length + length;
     return 0;
 }

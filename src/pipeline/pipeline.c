@@ -263,10 +263,8 @@ static int write_tags(struct pipeline *pipeline, const struct batch *batch, stru
     struct collect *to = pipeline->tagged;
     for (size_t i = 0; i < batch->n; i++) {
         const char *tag = tag_of(pipeline, i);
-        const struct iovec pieces[] = {{(void *)tag, strlen(tag)},
-                                       {(void *)(batch->bytes + batch->starts[i]),
-                                        line_length(batch, i)}};
-        if (collect_add_pieces(to, pieces, 2, fault) != 0)
+        if (collect_add_tagged(to, tag, strlen(tag), batch->bytes + batch->starts[i],
+                               line_length(batch, i), fault) != 0)
             return -1;
     }
     return collect_flush(to, fault);
