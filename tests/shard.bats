@@ -2,6 +2,7 @@
 # shard: a list in parts. (The mapping itself: tests/unit/test_shard.c.)
 
 load helper
+load crash
 
 genlines=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}/genlines
 
@@ -181,6 +182,23 @@ END
     exits 0 unseen shard 2 --files s%d < <(seq 9)
     [[ -L s1 && -L s2 ]]
     sort there new | cmp - <(seq 9)
+}
+
+@test "--files: what another run was first to lock stays, though this one made it" {
+    need_strace
+    local hold
+    mkfifo to
+    stopped_after openat 1 s1 shard 2 --files s%d
+    "$UNSEEN" shard 2 --files s%d <to 3>&- &
+    exec {hold}>to
+    asleep $!
+    kill -CONT "$child"
+    wait "$pid" || code=$?
+    [[ $code -eq 75 && $(<said) == 'unseen: s1: another run is writing to it' ]] || complain "$code"
+    echo 1 >&$hold
+    exec {hold}>&-
+    wait $!
+    [[ $(cat s1 s2) == 1 ]]
 }
 
 @test "--files: a run that fails leaves no part, and tells no size of one" {

@@ -119,6 +119,31 @@ static int open_one(const char *name, bool *made, struct fault *fault)
     return fd >= 0 ? fd : fault_errno(fault, name, NULL, errno);
 }
 
+/* Locks a file, so that it has one name and is written by one run. An earlier file of this run holds
+ * the lock if links, or a number in the name of a directory, lead to it again. A run that fails
+ * removes files that it holds; so they have their names, and what another run holds stays. */
+static int lock_one(const struct shard_files *files, uint32_t i, const char *name,
+                    struct fault *fault)
+{
+    char other[PATH_MAX];
+    struct stat status, same;
+    int fd = fileno(files->file[i].stream);
+    bool locked = lock_try(fd, LOCK_OUTPUT) != 0;
+    if (fstat(fd, &status) != 0)
+        return fault_errno(fault, name, NULL, errno);
+    if (locked && stat(name, &same) == 0 && path_same_file(&status, &same))
+        return 0;
+    for (uint32_t j = 0; j < i; j++) {
+        if (fstat(fileno(files->file[j].stream), &same) != 0 || !path_same_file(&status, &same))
+            continue;
+        (void)shard_files_name(files->pattern, j + 1, other, fault);
+        fault_set(fault, name, "is the same file as %.200s", other);
+        return fault_way_out(fault, "remove one of the two names, or use other names");
+    }
+    fault_set(fault, name, "another run is writing to it");
+    return fault_temporary(fault);
+}
+
 static int open_all(struct shard_files *files, struct fault *fault)
 {
     for (struct shard_file *file = files->file; files->opened < files->shards; file++) {
@@ -135,31 +160,11 @@ static int open_all(struct shard_files *files, struct fault *fault)
                 unlink(name);
             return -1;
         }
-        setvbuf(file->stream, files->buffers + files->opened++ * files->size, _IOFBF, files->size);
-    }
-    return 0;
-}
-
-/* Locks the files, so that each has one name and is written by one run. An earlier file of this run
- * holds the lock if links, or a number in the name of a directory, lead to it again. */
-static int lock_all(const struct shard_files *files, struct fault *fault)
-{
-    char name[PATH_MAX], other[PATH_MAX];
-    struct stat status, same;
-    for (uint32_t i = 0; i < files->shards; i++) {
-        int fd = fileno(files->file[i].stream);
-        if (lock_try(fd, LOCK_OUTPUT) != 0)
-            continue;
-        (void)shard_files_name(files->pattern, i + 1, name, fault);
-        for (uint32_t j = 0; j < i && fstat(fd, &status) == 0; j++) {
-            if (fstat(fileno(files->file[j].stream), &same) != 0 || !path_same_file(&status, &same))
-                continue;
-            (void)shard_files_name(files->pattern, j + 1, other, fault);
-            fault_set(fault, name, "is the same file as %.200s", other);
-            return fault_way_out(fault, "remove one of the two names, or use other names");
+        setvbuf(file->stream, files->buffers + files->opened * files->size, _IOFBF, files->size);
+        if (lock_one(files, files->opened++, name, fault) != 0) {
+            file->made = false;
+            return -1;
         }
-        fault_set(fault, name, "another run is writing to it");
-        return fault_temporary(fault);
     }
     return 0;
 }
@@ -185,7 +190,7 @@ struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct
     }
     *files = (struct shard_files){.pattern = pattern, .shards = shards, .size = size};
     files->buffers = (char *)(files->file + shards);
-    if (open_all(files, fault) == 0 && lock_all(files, fault) == 0 && empty_all(files, fault) == 0)
+    if (open_all(files, fault) == 0 && empty_all(files, fault) == 0)
         return files;
     shard_files_free(files);
     return NULL;
