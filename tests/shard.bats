@@ -62,7 +62,7 @@ in_files() {
 
 @test "lines stay whole where several runs append to one file, tags and lines longer than any buffer too: shard, key, --tag" {
     local form runs=(1 2 3 4)
-    { seq -f 'http://example.org/%.0f/page' 40000; head -c 300000 /dev/zero | tr '\0' x; echo; } >in
+    { seq -f 'http://example.org/%.0f/page' 40000; head -c 6000000 /dev/zero | tr '\0' x | fold -w 300000; echo; } >in
     exits 0 unseen create f.bf
     for form in 'shard 9' 'key --tag' 'query --tag f.bf'; do
         rm -f all

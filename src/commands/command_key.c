@@ -19,11 +19,10 @@ static int print_key(struct keys *keys, const char *line, size_t length, struct 
     struct collect *collect = keys->job.scan.collect;
     struct key_text key = keyer_text(keys->keyer, line, length);
     const char *tag = key.no_key ? "none\t" : "key\t";
-    size_t tag_length = keys->job.options->tag ? strlen(tag) : 0;
-    if (collect_reserve(collect, tag_length + key.length + 1, fault) != 0 ||
-        collect_add_tagged(collect, tag, tag_length, key.bytes, key.length, fault) != 0)
-        return -1;
-    return collect_add(collect, &keys->job.output.delimiter, 1, fault);
+    const struct iovec pieces[] = {{(void *)tag, keys->job.options->tag ? strlen(tag) : 0},
+                                   {(void *)key.bytes, key.length},
+                                   {&keys->job.output.delimiter, 1}};
+    return collect_add_pieces(collect, pieces, 3, fault);
 }
 
 static int print_keys(void *context, const struct batch *batch, struct fault *fault)

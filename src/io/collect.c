@@ -27,9 +27,9 @@ void collect_free(struct collect *collect)
     free(collect);
 }
 
-static int write_out(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
+/* Returns 0 if the output accepted as many bytes as it was given, else -1. */
+static int count(struct collect *collect, size_t accepted, size_t length)
 {
-    size_t accepted = output_write(collect->output, bytes, length, fault);
     collect->accepted += accepted;
     return accepted == length ? 0 : -1;
 }
@@ -38,7 +38,9 @@ int collect_flush(struct collect *collect, struct fault *fault)
 {
     size_t length = collect->length;
     collect->length = 0;
-    return length > 0 ? write_out(collect, collect->bytes, length, fault) : 0;
+    if (length == 0)
+        return 0;
+    return count(collect, output_write(collect->output, collect->bytes, length, fault), length);
 }
 
 uint64_t collect_accepted(const struct collect *collect)
@@ -46,30 +48,39 @@ uint64_t collect_accepted(const struct collect *collect)
     return collect->accepted;
 }
 
-int collect_reserve(struct collect *collect, size_t length, struct fault *fault)
-{
-    return length > COLLECT_BYTES - collect->length ? collect_flush(collect, fault) : 0;
-}
-
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
 {
-    return collect_add_tagged(collect, NULL, 0, bytes, length, fault);
+    return collect_add_tagged(collect, "", 0, bytes, length, fault);
 }
 
 int collect_add_tagged(struct collect *collect, const char *tag, size_t tag_length,
                        const char *bytes, size_t length, struct fault *fault)
 {
-    if (collect_reserve(collect, tag_length + length, fault) != 0)
-        return -1;
-    if (tag_length + length > COLLECT_BYTES) {
-        if (tag_length > 0 && write_out(collect, tag, tag_length, fault) != 0)
-            return -1;
-        return write_out(collect, bytes, length, fault);
+    if (tag_length + length > COLLECT_BYTES - collect->length) {
+        const struct iovec pieces[] = {{(void *)tag, tag_length}, {(void *)bytes, length}};
+        return collect_add_pieces(collect, pieces, 2, fault);
     }
     char *to = collect->bytes + collect->length;
     for (size_t i = 0; i < tag_length; i++)
         to[i] = tag[i];
     memcpy(to + tag_length, bytes, length);
     collect->length += tag_length + length;
+    return 0;
+}
+
+int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
+                       struct fault *fault)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++)
+        length += pieces[i].iov_len;
+    if (length > COLLECT_BYTES - collect->length && collect_flush(collect, fault) != 0)
+        return -1;
+    if (length > COLLECT_BYTES)
+        return count(collect, output_write_pieces(collect->output, pieces, n, fault), length);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(collect->bytes + collect->length, pieces[i].iov_base, pieces[i].iov_len);
+        collect->length += pieces[i].iov_len;
+    }
     return 0;
 }

@@ -26,15 +26,12 @@ void collect_free(struct collect *collect);
  * with the fault of output_write, and then the buffer is discarded. */
 int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
 
-/* The same for a line after a tag of a few bytes, or a piece of a line. Only a line that is longer
- * than the buffer is written apart from its tag, because a copy of it would take as much memory
- * again. */
+/* The same for a line after a tag of a few bytes, and for one of `n` pieces. A line that is longer
+ * than the buffer is not copied, because that would take as much memory again. */
 int collect_add_tagged(struct collect *collect, const char *tag, size_t tag_length,
                        const char *bytes, size_t length, struct fault *fault);
-
-/* Makes room, so that pieces of so many bytes in all go out in one write, unless they are more than
- * the buffer holds. Returns as collect_add. */
-int collect_reserve(struct collect *collect, size_t length, struct fault *fault);
+int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
+                       struct fault *fault);
 
 /* Writes the buffer. Returns as collect_add. */
 int collect_flush(struct collect *collect, struct fault *fault);

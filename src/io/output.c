@@ -160,6 +160,30 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
     return done;
 }
 
+/* What is left, or failed, is written piece by piece. */
+size_t output_write_pieces(struct output *output, const struct iovec *pieces, size_t n,
+                           struct fault *fault)
+{
+    ssize_t at_once = 0;
+    if (output->append == NULL && output->begin == NULL && !output->ends_last_line) {
+        terminal_clear(output->fd);
+        at_once = writev(output->fd, pieces, (int)n);
+    }
+    size_t begun = at_once > 0 ? (size_t)at_once : 0, done = begun;
+    for (size_t i = 0; i < n; i++) {
+        size_t skip = begun < pieces[i].iov_len ? begun : pieces[i].iov_len;
+        size_t left = pieces[i].iov_len - skip;
+        begun -= skip;
+        if (left == 0)
+            continue;
+        size_t accepted = output_write(output, (char *)pieces[i].iov_base + skip, left, fault);
+        done += accepted;
+        if (accepted < left)
+            break;
+    }
+    return done;
+}
+
 int output_sync(const struct output *output, struct fault *fault)
 {
     if (output->sync != NULL)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/uio.h>
 
 struct output {
     int fd;
@@ -47,6 +48,11 @@ int output_check(const char *path, struct fault *fault);
  * accepted: all, or fewer with the fault; fault->error is EINTR if a signal told the program to
  * end. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);
+
+/* The same for pieces of a line, by one writev(2) if the output is not a file that was opened, so
+ * that other runs that append to the same file do not divide the line. */
+size_t output_write_pieces(struct output *output, const struct iovec *pieces, size_t n,
+                           struct fault *fault);
 
 /* Whether `path`, or standard output if NULL, is a regular file or would be created as one. */
 bool output_is_file(const char *path);

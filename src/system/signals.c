@@ -150,8 +150,10 @@ void signals_alarm(unsigned seconds)
 {
     signals_touch_now(); /* this replaces its alarm */
     repeats = seconds > 0;
-    /* If the process was told to end, SIGALRM must come within a second. */
-    alarm(pending && (seconds == 0 || seconds > 1) ? 1 : seconds);
+    alarm(seconds);
+    /* If the process was told to end, by now, too, SIGALRM must come within a second. */
+    if (pending)
+        alarm(1);
 }
 
 /* Without SA_RESTART, so that blocked system calls return. */
