@@ -119,9 +119,9 @@ static int open_one(const char *name, bool *made, struct fault *fault)
     return fd >= 0 ? fd : fault_errno(fault, name, NULL, errno);
 }
 
-/* Locks a file, so that it has one name and is written by one run. An earlier file of this run holds
- * the lock if links, or a number in the name of a directory, lead to it again. A run that fails
- * removes files that it holds; so they have their names, and what another run holds stays. */
+/* Locks a file, so that it has one name and is written by one run. An earlier file of this run
+ * holds the lock if links, or a number in the name of a directory, lead to it again. A run that
+ * fails removes only files that it has locked, so the name is checked after the lock. */
 static int lock_one(const struct shard_files *files, uint32_t i, const char *name,
                     struct fault *fault)
 {
