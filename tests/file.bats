@@ -349,6 +349,7 @@ in_group() {
     need_mounts
     need_preload sparse
     local line file limit stage
+    [[ -d /sys/fs/cgroup ]] || skip "needs /sys/fs/cgroup"
     [[ $(getconf _PHYS_PAGES) -gt $((10 ** 10 / $(getconf PAGESIZE))) ]] || skip "needs 10 GB of memory"
     seq 9 >in
     LD_PRELOAD=$preload exits 0 "$UNSEEN" create -n 200M made.bf

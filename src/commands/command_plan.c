@@ -77,8 +77,8 @@ static void show_curve(struct figures *figures, const struct forecast *forecast)
         draw_curve(&chart, forecast);
         return;
     }
-    printf("%-20s%-20s%s\n", "lines", "rate",
-           forecast_grows(forecast) ? "(if it did not grow)" : "");
+    puts(forecast_grows(forecast) ? "lines               rate                (if it did not grow)"
+                                  : "lines               rate");
     for (size_t i = 0; i < curve.count; i++)
         show_point(figures, &curve, i);
 }
