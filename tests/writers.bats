@@ -262,7 +262,7 @@ idle() {
     input 12000 >in
     some_killed "$(rounds 5 500)" -n 2000
     for ((i = $(rounds 4 150); i > 0; i--)); do
-        rm -f f.bf* # with what the killed ones left
+        rm -f f.bf* out.* # with what the killed ones left
         exits 0 unseen create -n 2000 -p 1e-9 f.bf
         writers 8 sh -c 'case %i in
             [0-3]) "$UNSEEN" f.bf in >out.%i ;;
