@@ -1,7 +1,7 @@
 #include "commands/chart.h"
 
-#include "core/number.h"
 #include "system/terminal.h"
+#include "text/number.h"
 
 #include <math.h>
 #include <stdio.h>

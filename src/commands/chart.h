@@ -32,7 +32,7 @@ void chart_bar(const struct chart *chart, const char *label, double fill, double
 /* Draws the rate for 0 to twice the lines at capacity, with a point at capacity, in 14 rows. */
 void chart_curve(const struct chart *chart, const struct forecast *forecast);
 
-/* Digits of a rate, for core/number.h. */
+/* Digits of a rate, for text/number.h. */
 enum { CHART_DIGITS = 2 };
 
 #endif

@@ -4,7 +4,7 @@
 #include "commands/job.h"
 #include "commands/message.h"
 #include "commands/warnings.h"
-#include "core/number.h"
+#include "text/number.h"
 
 /* The operands are no files of lines; they are checked when they are opened. */
 static int check(struct job *job)
@@ -17,13 +17,13 @@ static int check(struct job *job)
 
 /* Adds the keys of a file, and to *added how many were new. If `added` is NULL, only checks the
  * file. */
-static int take(const char *path, struct filter *filter, uint64_t *added)
+static int take(const struct pipeline_plan *plan, const char *path, uint64_t *added)
 {
     struct fault fault = FAULT_UNSET;
-    struct pending *pending = pending_open(path, filter_store(filter), &fault);
+    struct pending *pending = pending_open(path, plan->filter, &fault);
     int result = pending != NULL ? 0 : -1;
     if (result == 0 && added != NULL)
-        result = pending_add(pending, filter, added, &fault);
+        result = pending_add(pending, plan->writer, added, &fault);
     pending_free(pending);
     return result == 0 ? EXIT_OK : message_fault(&fault);
 }
@@ -31,23 +31,23 @@ static int take(const char *path, struct filter *filter, uint64_t *added)
 /* Checks all files before it adds any. */
 static int commit(struct job *job)
 {
-    struct filter *filter = job->plan.filter;
+    const struct filter *filter = job->plan.filter;
     const char **paths = job->inputs.names;
     struct fault fault = FAULT_UNSET;
     uint64_t total = 0;
     int status = EXIT_OK;
     for (size_t i = 0; paths[i] != NULL; i++)
-        if (take(paths[i], filter, NULL) != EXIT_OK)
+        if (take(&job->plan, paths[i], NULL) != EXIT_OK)
             status = EXIT_TROUBLE;
     for (size_t i = 0; paths[i] != NULL && status == EXIT_OK; i++)
-        status = take(paths[i], filter, &total);
+        status = take(&job->plan, paths[i], &total);
     if (status != EXIT_OK)
         return status;
     /* The files may be removed now. */
-    if (store_flush(filter_store(filter), &fault) != 0)
+    if (filter_flush(filter, &fault) != 0)
         return message_fault(&fault);
-    warn_of_filter(filter_store(filter));
-    figures_summary(job->options, {"", "filter", TEXT(store_path(filter_store(filter)))},
+    warn_of_filter(filter);
+    figures_summary(job->options, {"", "filter", TEXT(filter_path(filter))},
                     {number_of(total, "new line", "new lines"), "new", COUNT(total)});
     return EXIT_OK;
 }

@@ -2,8 +2,8 @@
 #include "commands/command.h"
 #include "commands/job.h"
 #include "commands/message.h"
-#include "core/number.h"
-#include "core/quote.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
 
@@ -37,8 +37,8 @@ static int settle(struct job *job, uint64_t left)
     struct fault fault = FAULT_UNSET;
     struct pipeline_counts *counts = &job->counts;
     counts->selected -= left;
-    filter_drop(job->plan.filter, left);
-    if (filter_settle(job->plan.filter, &fault) != 0)
+    writer_drop(job->plan.writer, left);
+    if (writer_settle(job->plan.writer, &fault) != 0)
         return message_fault(&fault);
     if (left + counts->refused > 0)
         message("%s: exited with 0, but took only %" PRIu64 " %s (the rest will come again)",
@@ -59,7 +59,7 @@ static int finish_pending(struct job *job)
 {
     struct fault fault = FAULT_UNSET;
     char filter[QUOTE_MAX], keys[QUOTE_MAX];
-    uint64_t expected = filter_expected(job->plan.filter);
+    uint64_t expected = writer_expected(job->plan.writer);
     if (expected > 0)
         return message("%s: %" PRIu64 " of its lines %s missing from the input, so the file is "
                        "unchanged, and no new line is in it (repeat a task with the same input; "
@@ -69,8 +69,8 @@ static int finish_pending(struct job *job)
                        quote_file(job->path, filter), quote_file(job->options->pending, keys),
                        keys);
     /* Else lines that another run had in flight were not seen. */
-    return store_check_name(filter_store(job->plan.filter), &fault) == 0 &&
-                   pending_finish(job->plan.pending, job->plan.filter, &fault) == 0
+    return filter_check_name(job->plan.filter, &fault) == 0 &&
+                   pending_finish(job->plan.pending, job->plan.writer, &fault) == 0
                ? EXIT_OK
                : message_fault(&fault);
 }

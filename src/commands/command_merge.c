@@ -5,13 +5,13 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "commands/warnings.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "filter/create.h"
-#include "filter/filter.h"
+#include "filter/writer.h"
+#include "merge/merge.h"
 #include "queue/queue.h"
 #include "system/path.h"
-#include "union/merge.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,9 +19,9 @@
 #include <string.h>
 
 struct inputs_open {
-    struct store **filters;
+    struct filter **filters;
     size_t count;
-    struct store *replaced; /* the input that OUT names, open for writing; or NULL */
+    struct filter *replaced; /* the input that OUT names, open for writing; or NULL */
 };
 
 static bool is_named_before(const struct inputs_open *inputs, const char *path)
@@ -30,7 +30,7 @@ static bool is_named_before(const struct inputs_open *inputs, const char *path)
     if (stat(path, &status) != 0)
         return false;
     for (size_t i = 0; i < inputs->count; i++)
-        if (store_is_file(inputs->filters[i], &status))
+        if (filter_is_file(inputs->filters[i], &status))
             return true;
     return false;
 }
@@ -46,12 +46,12 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
         if (is_named_before(inputs, path))
             continue;
         bool is_out = path_is_same(path, out);
-        struct store *store = store_open(is_out ? out : path, is_out, &warnings_watch, &fault);
-        if (store == NULL)
+        struct filter *filter = filter_open(is_out ? out : path, is_out, &warnings_watch, &fault);
+        if (filter == NULL)
             return filter_operand_refuse(&fault, options, path);
-        inputs->filters[inputs->count++] = store;
+        inputs->filters[inputs->count++] = filter;
         if (is_out)
-            inputs->replaced = store;
+            inputs->replaced = filter;
     }
     return 0;
 }
@@ -59,7 +59,7 @@ static int open_inputs(struct inputs_open *inputs, const struct options *options
 static void close_inputs(struct inputs_open *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        store_close(inputs->filters[i]);
+        filter_close(inputs->filters[i]);
     free(inputs->filters);
 }
 
@@ -70,11 +70,11 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
         struct fault fault = FAULT_UNSET;
         struct queue_facts facts = {0};
         char quoted[QUOTE_MAX];
-        const struct store *store = inputs->filters[i];
-        const char *path = store_path(store);
-        if (store == inputs->replaced || store_queue(store) == QUEUE_NONE)
+        const struct filter *filter = inputs->filters[i];
+        const char *path = filter_path(filter);
+        if (filter == inputs->replaced || filter_queue(filter) == QUEUE_NONE)
             continue;
-        int result = queue_facts(store_real_path(store), &facts, &fault);
+        int result = queue_facts(filter_real_path(filter), &facts, &fault);
         uint64_t lines = facts.waiting + facts.held;
         if (result < 0)
             message_fault(&fault);
@@ -126,7 +126,7 @@ static int merge_all(const struct options *options, const char *out,
     else if (result > 0)
         status = say_taken(out);
     if (status == EXIT_OK) {
-        double asked = store_header(inputs->filters[0])->plan.rate;
+        double asked = filter_header(inputs->filters[0])->plan.rate;
         warn_of_rate(out, merge_rate(merge), asked);
         warn_of_queues(inputs, out);
         unsigned layers = merge_layers(merge);
@@ -158,7 +158,7 @@ int command_merge(const struct options *options)
         return message("-o is missing (unseen merge -o OUT FILTER...)");
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    inputs.filters = calloc(options->operand_count, sizeof(struct store *));
+    inputs.filters = calloc(options->operand_count, sizeof(struct filter *));
     if (inputs.filters == NULL)
         return message("%s", strerror(ENOMEM));
     bool over = false;

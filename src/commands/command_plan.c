@@ -9,8 +9,8 @@
 #include "commands/warnings.h"
 #include "core/forecast.h"
 #include "core/hyperloglog.h"
-#include "core/number.h"
 #include "system/signals.h"
+#include "text/number.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -12,11 +12,11 @@
 #include "commands/job.h"
 #include "commands/message.h"
 #include "core/bytes.h"
-#include "core/number.h"
-#include "core/quote.h"
+#include "io/side_file.h"
 #include "queue/queue.h"
-#include "system/side_file.h"
 #include "system/signals.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 
 struct pop {
     struct job job;
-    struct store *store;
+    struct filter *filter;
     struct queue *queue;
     uint64_t taken, unwritten, delivered; /* lines */
     struct queue_failed failed;           /* where they went after CMD failed */
@@ -156,12 +156,12 @@ static int open_queue(struct job *job)
     struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line, message_waits,
                               false};
     struct fault fault = FAULT_UNSET;
-    pop->store = filter_operand_open_to_read(job->path, job->options);
-    if (pop->store == NULL)
+    pop->filter = filter_operand_open_to_read(job->path, job->options);
+    if (pop->filter == NULL)
         return EXIT_TROUBLE;
-    if (store_queue(pop->store) == QUEUE_NONE && queue_check_left(job->path, &fault) != 0)
+    if (filter_queue(pop->filter) == QUEUE_NONE && queue_check_left(job->path, &fault) != 0)
         return message_fault(&fault);
-    pop->queue = queue_open(store_real_path(pop->store), &plan, &fault);
+    pop->queue = queue_open(filter_real_path(pop->filter), &plan, &fault);
     job->queue = job->path;
     return pop->queue != NULL ? 0 : message_fault(&fault);
 }
@@ -201,7 +201,7 @@ static int finish(struct job *job, int status)
 
 int command_pop(const struct options *options)
 {
-    struct pop pop = {.store = NULL};
+    struct pop pop = {.filter = NULL};
     int status = job_run(&pop.job, options,
                          &(struct steps){.check = check,
                                          .open = open_queue,
@@ -210,6 +210,6 @@ int command_pop(const struct options *options)
                                          .failed = put_back,
                                          .finish = finish});
     queue_close(pop.queue);
-    store_close(pop.store);
+    filter_close(pop.filter);
     return status;
 }

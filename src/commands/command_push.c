@@ -3,8 +3,8 @@
 #include "commands/figures.h"
 #include "commands/job.h"
 #include "commands/message.h"
-#include "core/number.h"
 #include "queue/queue.h"
+#include "text/number.h"
 
 struct push {
     struct job job;
@@ -24,15 +24,15 @@ static int check(struct job *job)
 static int open_queue(struct job *job)
 {
     struct push *push = (struct push *)job;
-    const struct store *store = filter_store(job->plan.filter);
+    const struct filter *filter = job->plan.filter;
     bool failed = job->options->failed;
     struct queue_plan plan = {QUEUE_PUSH, job->inputs.delimiter, job->inputs.max_line,
                               message_waits, failed};
     struct fault fault = FAULT_UNSET;
     /* No queue is made if the inputs are missing. */
-    if (store_queue(store) == QUEUE_NONE && !failed && inputs_check_readable(&job->inputs) != 0)
+    if (filter_queue(filter) == QUEUE_NONE && !failed && inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
-    job->queue = store_real_path(store);
+    job->queue = filter_real_path(filter);
     push->queue = queue_open(job->queue, &plan, &fault);
     if (push->queue == NULL)
         return message_fault(&fault);

@@ -4,18 +4,18 @@
 #include "commands/filter_operand.h"
 #include "commands/job.h"
 #include "commands/message.h"
-#include "core/number.h"
+#include "text/number.h"
 
 #include <inttypes.h>
 
 /* Opens the filter for reading, so that a filter that is refused is not changed. */
 static int check(struct job *job)
 {
-    struct store *store = filter_operand_open_to_read(job->path, job->options);
-    if (store == NULL)
+    struct filter *filter = filter_operand_open_to_read(job->path, job->options);
+    if (filter == NULL)
         return EXIT_TROUBLE;
-    bool counting = store_header(store)->plan.geometry.counting;
-    store_close(store);
+    bool counting = filter_header(filter)->plan.geometry.counting;
+    filter_close(filter);
     if (counting)
         return 0;
     return message("%s: is not a counting filter, so lines cannot be removed from it (to "

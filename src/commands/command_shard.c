@@ -10,9 +10,9 @@
 #include "commands/job.h"
 #include "commands/message.h"
 #include "commands/warnings.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "system/signals.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <string.h>
 
@@ -81,11 +81,11 @@ static int read_key(struct job *job)
     const char *like = job->options->like;
     if (like == NULL)
         return 0;
-    struct store *store = filter_operand_open_to_read(like, job->options);
-    if (store == NULL)
+    struct filter *filter = filter_operand_open_to_read(like, job->options);
+    if (filter == NULL)
         return EXIT_TROUBLE;
-    job->recipe = store_header(store)->recipe;
-    store_close(store);
+    job->recipe = filter_header(filter)->recipe;
+    filter_close(filter);
     return 0;
 }
 

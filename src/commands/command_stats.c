@@ -5,10 +5,10 @@
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "core/number.h"
 #include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/clock.h"
+#include "text/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -54,10 +54,10 @@ static void show_window(struct figures *figures, const struct filter_plan *plan,
 
 /* --- the filter --- */
 
-static void show_lines(struct figures *figures, const struct store *store,
+static void show_lines(struct figures *figures, const struct filter *filter,
                        const struct survey *survey)
 {
-    const struct filter_plan *plan = &store_header(store)->plan;
+    const struct filter_plan *plan = &filter_header(filter)->plan;
     bool counting = plan->geometry.counting;
     const char *growth = plan->fixed                         ? "none (--fixed)"
                          : plan->window && plan->forget == 0 ? "none (--window)"
@@ -69,7 +69,7 @@ static void show_lines(struct figures *figures, const struct store *store,
     const char *verify = ", which chance does not explain (see unseen verify)";
     double lines = survey->keys;
     bool told = survey->told;
-    figures_show(figures, {"filter", "filter", TEXT(store_path(store))},
+    figures_show(figures, {"filter", "filter", TEXT(filter_path(filter))},
                  {"lines", "lines",
                   AT_LEAST(told, lines, figures_text(figures, "at least %.0f", lines))},
                  {NULL, "lines_at_least", COUNT(lines), .absent = told},
@@ -120,14 +120,14 @@ static const char *uuid_text(struct figures *figures, const uint8_t *uuid)
 }
 
 /* How the filter was made. A secret is never shown. */
-static void show_form(struct figures *figures, const struct store *store,
+static void show_form(struct figures *figures, const struct filter *filter,
                       const struct survey *survey)
 {
-    const struct header *header = store_header(store);
+    const struct header *header = filter_header(filter);
     struct shard shard = header->shard;
     struct geometry geometry = growth_geometry(&header->plan);
     bool secret = header_has_secret(header);
-    uint64_t most = store_file_bytes(store), bytes = most - store_stage_bytes(store);
+    uint64_t most = filter_file_bytes(filter), bytes = most - filter_stage_bytes(filter);
     figures_show(figures, {"size", "size_bytes", SIZE(bytes)},
                  {most > bytes ? "with staging areas" : NULL, "size_bytes_staged", SIZE(most)},
                  {"bits per key", "bits_per_key",
@@ -147,17 +147,17 @@ static void show_form(struct figures *figures, const struct store *store,
 }
 
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int show_queue(struct figures *figures, const struct store *store)
+static int show_queue(struct figures *figures, const struct filter *filter)
 {
     struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
-    const char *path = store_path(store);
-    if (store_queue(store) == QUEUE_NONE) {
+    const char *path = filter_path(filter);
+    if (filter_queue(filter) == QUEUE_NONE) {
         bool left = queue_check_left(path, &fault) != 0;
         int status = left ? message_fault(&fault) : EXIT_OK;
         return left && fault.of == path ? EXIT_OK : status;
     }
-    int result = queue_facts(store_real_path(store), &facts, &fault);
+    int result = queue_facts(filter_real_path(filter), &facts, &fault);
     if (result == 1)
         figures_show(figures,
                      {"queue", NULL, TEXT(figures_text(figures, "missing: %s", fault.object))});
@@ -166,7 +166,7 @@ static int show_queue(struct figures *figures, const struct store *store)
     figures_show(figures, {"waiting", "waiting", LINES(facts.waiting)},
                  {"held", "held", LINES(facts.held), .note = ", by workers"},
                  {facts.given_up > 0 ? "given up" : NULL, "given_up", LINES(facts.given_up),
-                  .note = figures_text(figures, ", in %s.failed", store_real_path(store))});
+                  .note = figures_text(figures, ", in %s.failed", filter_real_path(filter))});
     return EXIT_OK;
 }
 
@@ -247,17 +247,17 @@ static void show_layers(struct figures *figures, const struct survey *survey)
         printf("Fill by layer; %s marks where a layer is full.\n", chart.stroke->mark);
 }
 
-static int show(const struct options *options, size_t before, const struct store *store)
+static int show(const struct options *options, size_t before, const struct filter *filter)
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
     struct figures figures = {.to = stdout, .json = options->json};
-    if (survey_make(&survey, store) != 0)
+    if (survey_make(&survey, filter) != 0)
         return EXIT_TROUBLE;
     if (!options->json && before > 0)
         putchar('\n');
-    show_lines(&figures, store, &survey);
-    show_form(&figures, store, &survey);
-    int status = show_queue(&figures, store);
+    show_lines(&figures, filter, &survey);
+    show_form(&figures, filter, &survey);
+    int status = show_queue(&figures, filter);
     show_layers(&figures, &survey);
     figures_end(&figures);
     return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;

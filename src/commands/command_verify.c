@@ -10,8 +10,6 @@
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "filter/removal.h"
 #include "filter/slot.h"
 #include "filter/stage.h"
@@ -19,13 +17,15 @@
 #include "filter/window.h"
 #include "queue/queue.h"
 #include "system/clock.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 struct findings {
-    const struct store *store;
+    const struct filter *filter;
     const struct survey *survey;
     unsigned notes, wrong;
 };
@@ -33,7 +33,7 @@ struct findings {
 #define note(findings, ...)                                                                        \
     do {                                                                                           \
         char name[QUOTE_MAX];                                                                      \
-        printf("%s: ", quote_controls(store_path((findings)->store), name, sizeof name));          \
+        printf("%s: ", quote_controls(filter_path((findings)->filter), name, sizeof name));        \
         printf(__VA_ARGS__);                                                                       \
         putchar('\n');                                                                             \
         (findings)->notes++;                                                                       \
@@ -116,7 +116,7 @@ static bool check_pages(struct findings *findings, unsigned number)
 static void check_rate(struct findings *findings, unsigned number)
 {
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
-    bool window = store_header(findings->store)->plan.window;
+    bool window = filter_header(findings->filter)->plan.window;
     double more = window ? GROWTH_IN_FLIGHT : 0;
     bool over = (double)layer->counted > (double)layer->plan.capacity + more ||
                 layer->keys - tolerance(layer) > layer->full + more;
@@ -131,7 +131,7 @@ static void check_rate(struct findings *findings, unsigned number)
 static void check_generation(struct findings *findings, unsigned number)
 {
     const struct generation *generation = &findings->survey->layer[number - 1].generation;
-    if (generation->retired && !window_is_turning(findings->store))
+    if (generation->retired && !window_is_turning(findings->filter))
         note(findings,
              "layer %u: a writer died while it emptied this layer, or this is a copy made in use "
              "(the next writer that needs the layer empties it again)",
@@ -144,9 +144,9 @@ static void check_generation(struct findings *findings, unsigned number)
 /* A layer that is being emptied, or was when its writer died, is not compared. */
 static void check_layer(struct findings *findings, unsigned number)
 {
-    const struct store *store = findings->store;
+    const struct filter *filter = findings->filter;
     bool being_emptied = findings->survey->layer[number - 1].generation.retired ||
-                         window_is_turning(store) || stage_is_half_emptied(store, number - 1);
+                         window_is_turning(filter) || stage_is_half_emptied(filter, number - 1);
     if (!being_emptied && !check_pages(findings, number))
         check_counter(findings, number);
     check_rate(findings, number);
@@ -157,8 +157,8 @@ static void check_slots(struct findings *findings)
 {
     struct fault ignored = FAULT_UNSET;
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-        struct slot_facts facts = slot_facts(findings->store, slot);
-        bool alive = slot_lives(findings->store, slot, &ignored) != 0;
+        struct slot_facts facts = slot_facts(findings->filter, slot);
+        bool alive = slot_lives(findings->filter, slot, &ignored) != 0;
         if (facts.keys == 0 && (facts.file == 0 || alive))
             continue;
         if (facts.keys > facts.capacity)
@@ -174,14 +174,14 @@ static void check_slots(struct findings *findings)
 
 static void check_leftovers(struct findings *findings)
 {
-    uint64_t end = store_end(findings->store);
-    uint64_t bytes = store_file_bytes(findings->store);
-    if (removal_is_unfinished(findings->store))
+    uint64_t end = filter_end(findings->filter);
+    uint64_t bytes = filter_file_bytes(findings->filter);
+    if (removal_is_unfinished(findings->filter))
         note(findings,
              "unseen remove was killed, or this is a copy made in use (the next writer restores "
              "its line)");
-    for (unsigned i = 0; i < store_layers(findings->store); i++)
-        if (stage_is_half_emptied(findings->store, i))
+    for (unsigned i = 0; i < filter_layers(findings->filter); i++)
+        if (stage_is_half_emptied(findings->filter, i))
             note(findings,
                  "layer %u: emptying its staging area was interrupted, or this is a copy made in "
                  "use (the next writer finishes it)",
@@ -197,8 +197,8 @@ static void check_secret(struct findings *findings)
 {
     struct stat status;
     char quoted[QUOTE_MAX];
-    const char *path = store_path(findings->store);
-    if (header_has_secret(store_header(findings->store)) && stat(path, &status) == 0 &&
+    const char *path = filter_path(findings->filter);
+    if (header_has_secret(filter_header(findings->filter)) && stat(path, &status) == 0 &&
         (status.st_mode & S_IROTH) != 0)
         wrong(findings, "other users can read its secret (chmod o-r %s)", quote_file(path, quoted));
 }
@@ -208,8 +208,8 @@ static int check_queue(struct findings *findings)
     struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
     char quoted[QUOTE_MAX];
-    const char *path = store_path(findings->store);
-    if (store_queue(findings->store) == QUEUE_NONE) {
+    const char *path = filter_path(findings->filter);
+    if (filter_queue(findings->filter) == QUEUE_NONE) {
         if (queue_check_left(path, &fault) == 0)
             return EXIT_OK;
         if (fault.of != path)
@@ -217,7 +217,7 @@ static int check_queue(struct findings *findings)
         wrong(findings, "queue: %s (%s)", fault.reason, fault.way_out);
         return EXIT_OK;
     }
-    int result = queue_facts(store_real_path(findings->store), &facts, &fault);
+    int result = queue_facts(filter_real_path(findings->filter), &facts, &fault);
     if (result == 1)
         wrong(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);
     if (result != 0)
@@ -227,8 +227,8 @@ static int check_queue(struct findings *findings)
               "queue: %" PRIu64 " %s an unknown status (to see them: grep -anv%s '^[- 1-9]' "
               "%s.queue/*)",
               facts.unknown, number_of(facts.unknown, "record has", "records have"),
-              store_queue(findings->store) == QUEUE_OF_NULS ? "z" : "",
-              quote_file(store_real_path(findings->store), quoted));
+              filter_queue(findings->filter) == QUEUE_OF_NULS ? "z" : "",
+              quote_file(filter_real_path(findings->filter), quoted));
     if (facts.cut > 0)
         wrong(findings, "queue: %" PRIu64 " %s no complete record (left by a kill or a power cut)",
               facts.cut, number_of(facts.cut, "byte forms", "bytes form"));
@@ -238,15 +238,15 @@ static int check_queue(struct findings *findings)
 }
 
 /* Checks one filter. Returns an exit status. */
-static int verify(const struct options *options, size_t before, const struct store *store)
+static int verify(const struct options *options, size_t before, const struct filter *filter)
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
-    struct findings findings = {.store = store, .survey = &survey};
+    struct findings findings = {.filter = filter, .survey = &survey};
     (void)before;
-    if (survey_make(&survey, store) != 0)
+    if (survey_make(&survey, filter) != 0)
         return EXIT_TROUBLE;
     /* A layer may be emptied while it is read, so odd pages are read twice. */
-    if (survey.fuller_pages + survey.emptier_pages > 0 && survey_make(&survey, store) != 0)
+    if (survey.fuller_pages + survey.emptier_pages > 0 && survey_make(&survey, filter) != 0)
         return EXIT_TROUBLE;
     for (unsigned number = 1; number <= survey.layers; number++)
         check_layer(&findings, number);
@@ -254,7 +254,7 @@ static int verify(const struct options *options, size_t before, const struct sto
     check_leftovers(&findings);
     check_secret(&findings);
     int status = check_queue(&findings);
-    figures_summary(options, {"", "filter", TEXT(store_path(store))},
+    figures_summary(options, {"", "filter", TEXT(filter_path(filter))},
                     {number_of(findings.notes, "note", "notes"), "notes", COUNT(findings.notes)});
     if (message_finish_output() != EXIT_OK)
         return EXIT_TROUBLE;

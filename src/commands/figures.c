@@ -1,8 +1,8 @@
 #include "commands/figures.h"
 
 #include "commands/message.h"
-#include "core/number.h"
-#include "core/quote.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,12 +5,12 @@
 #include "commands/message.h"
 #include "commands/names.h"
 #include "commands/warnings.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "filter/create.h"
 #include "queue/queue.h"
 #include "system/path.h"
 #include "system/signals.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -129,16 +129,16 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     return message_fault(fault);
 }
 
-struct store *filter_operand_open_to_read(const char *path, const struct options *options)
+struct filter *filter_operand_open_to_read(const char *path, const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
     struct names names = {.filter = path, .prints = true};
     if (!filter_operand_is_name(path, options) || names_check(&names) != 0)
         return NULL;
-    struct store *store = store_open(path, false, NULL, &fault);
-    if (store == NULL)
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter == NULL)
         filter_operand_refuse(&fault, options, path);
-    return store;
+    return filter;
 }
 
 static int confine(const char **paths)
@@ -158,10 +158,10 @@ int filter_operand_each(const struct options *options, filter_visitor *visit)
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
-        struct store *store = filter_operand_open_to_read(paths[i], options);
+        struct filter *filter = filter_operand_open_to_read(paths[i], options);
         bool confined = i > 0 || confine(paths) == 0;
-        int status = store != NULL && confined ? visit(options, i, store) : EXIT_TROUBLE;
-        store_close(store);
+        int status = filter != NULL && confined ? visit(options, i, filter) : EXIT_TROUBLE;
+        filter_close(filter);
         if (!confined)
             return EXIT_TROUBLE;
         worst = status > worst ? status : worst;
@@ -172,10 +172,10 @@ int filter_operand_each(const struct options *options, filter_visitor *visit)
 /* --- making filters --- */
 
 /* "762 MB", or if the filter has stages, "762 MB, 857 MB with a full staging area". */
-static void write_size(const struct store *store, char text[64])
+static void write_size(const struct filter *filter, char text[64])
 {
     char rest[NUMBER_TEXT], most[NUMBER_TEXT];
-    uint64_t bytes = store_file_bytes(store), stages = store_stage_bytes(store);
+    uint64_t bytes = filter_file_bytes(filter), stages = filter_stage_bytes(filter);
     number_size((double)(bytes - stages), rest);
     if (stages == 0)
         snprintf(text, 64, "%s", rest);
@@ -184,12 +184,12 @@ static void write_size(const struct store *store, char text[64])
                  number_size((double)bytes, most));
 }
 
-static void tell_created(const struct store *store)
+static void tell_created(const struct filter *filter)
 {
     char size[64], time[32], rate[NUMBER_TEXT], shard_text[64] = "", lines[64];
-    const char *secret = header_has_secret(store_header(store)) ? ", with a secret" : "";
-    const struct filter_plan *plan = &store_header(store)->plan;
-    struct shard shard = store_header(store)->shard;
+    const char *secret = header_has_secret(filter_header(filter)) ? ", with a secret" : "";
+    const struct filter_plan *plan = &filter_header(filter)->plan;
+    struct shard shard = filter_header(filter)->shard;
     if (shard.count != 0)
         snprintf(shard_text, sizeof shard_text, "shard %" PRIu32 "/%" PRIu32 ", ", shard.number,
                  shard.count);
@@ -202,9 +202,9 @@ static void tell_created(const struct store *store)
     else
         snprintf(lines, sizeof lines, "for any number of lines");
     bool grows = plan->forget != 0 || plan->capacity == 0;
-    write_size(store, size);
+    write_size(filter, size);
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
-    message("%s: created (%s%s, %s%s, false-positive rate %s%s)", store_path(store), shard_text,
+    message("%s: created (%s%s, %s%s, false-positive rate %s%s)", filter_path(filter), shard_text,
             lines, grows ? "starts at " : "", size, rate, secret);
 }
 
@@ -246,10 +246,10 @@ int filter_operand_create(const char *path, const struct options *options)
     if (result < 0)
         return EXIT_TROUBLE;
     /* The filter was made, even if it cannot be opened. */
-    struct store *store = store_open(path, false, NULL, &fault);
-    if (store != NULL)
-        tell_created(store);
-    store_close(store);
+    struct filter *filter = filter_open(path, false, NULL, &fault);
+    if (filter != NULL)
+        tell_created(filter);
+    filter_close(filter);
     return EXIT_OK;
 }
 
@@ -260,7 +260,8 @@ int filter_operand_taken(const char *path, const char *ways_out)
     return message("%s: exists, and is not a filter (name another file)", path);
 }
 
-struct filter *filter_operand_open(const char *path, const struct options *options, bool write)
+struct filter *filter_operand_open(const char *path, const struct options *options, bool write,
+                                   struct writer **writer)
 {
     struct fault fault = FAULT_UNSET;
     bool absent = options->create && access(path, F_OK) != 0;
@@ -268,15 +269,17 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     if (result < 0)
         return NULL;
     /* What is compared is what is used, also if another file takes the name now. */
-    struct store *store = store_open(path, write, &warnings_watch, &fault);
-    if (store != NULL && filter_spec_compare(options, store) != 0) {
-        store_close(store);
+    struct filter *filter = filter_open(path, write, &warnings_watch, &fault);
+    if (filter != NULL && filter_spec_compare(options, filter) != 0) {
+        filter_close(filter);
         return NULL;
     }
-    struct filter *filter = filter_open(store, &fault);
-    if (filter == NULL)
+    if (filter == NULL || (writer != NULL && (*writer = writer_new(filter, &fault)) == NULL)) {
         filter_operand_refuse(&fault, options, path);
-    else if (result == 0)
-        tell_created(filter_store(filter));
+        filter_close(filter);
+        return NULL;
+    }
+    if (result == 0)
+        tell_created(filter);
     return filter;
 }

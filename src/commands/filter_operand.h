@@ -5,7 +5,7 @@
 #define UNSEEN_COMMANDS_FILTER_OPERAND_H
 
 #include "commands/options.h"
-#include "filter/filter.h"
+#include "filter/writer.h"
 
 /* The first operand, if it can name a filter: not missing, '' or '-'. NULL after a message. */
 const char *filter_operand(const struct options *options);
@@ -17,16 +17,18 @@ bool filter_operand_is_name(const char *name, const struct options *options);
 int filter_operand_alone(const struct options *options);
 
 /* Opens an existing filter for reading. NULL after a message. */
-struct store *filter_operand_open_to_read(const char *path, const struct options *options);
+struct filter *filter_operand_open_to_read(const char *path, const struct options *options);
 
 /* Opens each operand in turn for reading and calls `visit`; `before`: how many filters came before.
  * After the first was opened, the process is confined. Returns the highest status. */
-typedef int filter_visitor(const struct options *options, size_t before, const struct store *store);
+typedef int filter_visitor(const struct options *options, size_t before,
+                           const struct filter *filter);
 int filter_operand_each(const struct options *options, filter_visitor *visit);
 
 /* Opens FILTER, if it agrees with the options that describe it. With --create, makes it if nothing
- * is there. NULL after a message. */
-struct filter *filter_operand_open(const char *path, const struct options *options, bool write);
+ * is there. *writer becomes one that uses it, unless `writer` is NULL. NULL after a message. */
+struct filter *filter_operand_open(const char *path, const struct options *options, bool write,
+                                   struct writer **writer);
 
 /* Makes the filter that the options describe, in place of an empty file, or with --force of a
  * filter, and says so. Returns the exit status. */

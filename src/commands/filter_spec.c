@@ -139,11 +139,11 @@ static int work_out(const struct options *options, struct filter_plan *plan)
  * seed the two filters have different false drops. */
 static int take_like(const struct options *options, struct header *header)
 {
-    struct store *store = filter_operand_open_to_read(options->like, options);
-    if (store == NULL)
+    struct filter *filter = filter_operand_open_to_read(options->like, options);
+    if (filter == NULL)
         return EXIT_TROUBLE;
-    *header = *store_header(store);
-    store_close(store);
+    *header = *filter_header(filter);
+    filter_close(filter);
     if (options_has(options, OPTION_seed) && header_has_secret(header))
         return message("--seed: %s has a secret, not a seed (for a new secret: --secret)",
                        options->like);
@@ -286,9 +286,9 @@ static int compare(const struct options *options, const char *path, const struct
                    blame(options, option, options_blamed));
 }
 
-int filter_spec_compare(const struct options *options, const struct store *store)
+int filter_spec_compare(const struct options *options, const struct filter *filter)
 {
     if (options_describing(options) == OPTIONS)
         return 0;
-    return compare(options, store_path(store), store_header(store));
+    return compare(options, filter_path(filter), filter_header(filter));
 }

@@ -6,7 +6,7 @@
 #define UNSEEN_COMMANDS_FILTER_SPEC_H
 
 #include "commands/options.h"
-#include "filter/store.h"
+#include "filter/filter.h"
 
 /* Works out the header of a new filter: any two of lines, rate and size determine the third; or
  * --like gives all of them. Returns 0, or EXIT_TROUBLE after a message. */
@@ -20,6 +20,6 @@ int filter_spec_key(const struct options *options, struct recipe *recipe);
 void filter_spec_tell_dots(const struct options *options);
 
 /* Checks that an open filter was made as the given options say. Returns as above. */
-int filter_spec_compare(const struct options *options, const struct store *store);
+int filter_spec_compare(const struct options *options, const struct filter *filter);
 
 #endif

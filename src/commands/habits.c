@@ -1,7 +1,7 @@
 #include "commands/habits.h"
 
 #include "commands/options.h"
-#include "core/edit_distance.h"
+#include "text/edit_distance.h"
 
 #include <stdio.h>
 #include <string.h>

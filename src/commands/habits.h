@@ -9,7 +9,7 @@
  * with FOR_ALL an option or a command that does not exist; NULL: unknown. */
 const char *habit_find(const char *word, unsigned commands);
 
-/* How many edits (core/edit_distance.h) make `name` of a word that may be a typo: one, or in long
+/* How many edits (text/edit_distance.h) make `name` of a word that may be a typo: one, or in long
  * words two. TOO_MANY: it is another word. */
 enum { TOO_MANY = 3 };
 unsigned habit_typo(const char *word, const char *name);

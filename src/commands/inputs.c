@@ -4,9 +4,9 @@
 #include "commands/message.h"
 #include "commands/progress.h"
 #include "commands/warnings.h"
-#include "core/quote.h"
 #include "format/key_file.h"
 #include "system/signals.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -240,8 +240,7 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
     bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_TAG_NEW ||
                    plan->verb == PIPELINE_ADD || plan->verb == PIPELINE_REMOVE;
     if ((fault->error != ENOSPC && fault->error != EDQUOT) || fault->way_out[0] != '\0' ||
-        !settles || plan->pending != NULL || plan->may_close ||
-        store_path(filter_store(plan->filter)) == NULL)
+        !settles || plan->pending != NULL || plan->may_close || filter_path(plan->filter) == NULL)
         return;
     if (plan->output != NULL && plan->output->fd == STDOUT_FILENO)
         fault_way_out(fault,
@@ -255,15 +254,15 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
 
 static void suggest_shard(const struct run *run, const char *input, struct fault *fault)
 {
-    char filter[QUOTE_MAX], file[QUOTE_MAX] = "";
-    const struct store *store = filter_store(run->plan->filter);
-    struct shard shard = store_header(store)->shard;
+    char quoted[QUOTE_MAX], file[QUOTE_MAX] = "";
+    const struct filter *filter = run->plan->filter;
+    struct shard shard = filter_header(filter)->shard;
     if (input != standard_name)
         quote_file(input, file);
     fault_way_out(fault,
                   "is this the right host, and was the list split by the same key? to select its "
                   "lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
-                  shard.number, shard.count, quote_file(store_path(store), filter),
+                  shard.number, shard.count, quote_file(filter_path(filter), quoted),
                   run->inputs->delimiter == '\0' ? " -z" : "",
                   run->inputs->header ? " --header" : "", file[0] != '\0' ? " " : "", file);
 }
@@ -306,8 +305,8 @@ int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
         status = message_fault(&fault);
     *counts = *now;
     pipeline_free(pipeline);
-    const struct store *store = filter_store(plan->filter);
-    warn_of_no_key(&store_header(store)->recipe, store_name(store), counts);
+    const struct filter *filter = plan->filter;
+    warn_of_no_key(&filter_header(filter)->recipe, filter_name(filter), counts);
     return status;
 }
 

@@ -6,11 +6,11 @@
 #include "commands/filter_spec.h"
 #include "commands/message.h"
 #include "commands/warnings.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/signals.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,17 +65,18 @@ static int parse(struct job *job, const struct options *options)
 
 /* --- opening --- */
 
-static struct filter *memory_filter(const struct options *options)
+/* Makes a filter in memory, and its writer. Returns 0, or EXIT_TROUBLE after a message. */
+static int open_in_memory(const struct options *options, struct filter **filter,
+                          struct writer **writer)
 {
     struct header header;
     struct fault fault = FAULT_UNSET;
     if (filter_spec_header(options, &header) != 0)
-        return NULL;
+        return EXIT_TROUBLE;
     header.plan.staged = false;
-    struct filter *filter = filter_memory(&header, &warnings_watch, &fault);
-    if (filter == NULL)
-        message_fault(&fault);
-    return filter;
+    *filter = filter_memory(&header, &warnings_watch, &fault);
+    *writer = *filter != NULL ? writer_new(*filter, &fault) : NULL;
+    return *writer != NULL ? 0 : message_fault(&fault);
 }
 
 /* First, because nothing may be changed if another run has claimed the file. */
@@ -122,13 +123,14 @@ static int open_filter(struct job *job)
     if (options->create && !options->failed && access(job->path, F_OK) != 0 &&
         (inputs_check_readable(&job->inputs) != 0 || check_list(job) != 0))
         return EXIT_TROUBLE;
-    job->plan.filter = job->path != NULL ? filter_operand_open(job->path, options, writes)
-                                         : memory_filter(options);
-    if (job->plan.filter == NULL)
+    if (job->path != NULL) {
+        job->plan.filter = filter_operand_open(job->path, options, writes,
+                                               bit != FOR_QUERY ? &job->plan.writer : NULL);
+        return job->plan.filter != NULL ? 0 : EXIT_TROUBLE;
+    }
+    if (open_in_memory(options, &job->plan.filter, &job->plan.writer) != 0)
         return EXIT_TROUBLE;
-    if (options->repeated)
-        job->plan.repeats = memory_filter(options);
-    return !options->repeated || job->plan.repeats != NULL ? 0 : EXIT_TROUBLE;
+    return options->repeated ? open_in_memory(options, &job->repeats, &job->plan.repeats) : 0;
 }
 
 /* Opens a file to append to, or does nothing if `name` is NULL. Waits for the reader of a FIFO. */
@@ -187,9 +189,9 @@ static int begin_pending(struct job *job, struct fault *fault)
 {
     uint64_t expected;
     char filter[QUOTE_MAX], keys[QUOTE_MAX];
-    if (pending_begin(job->plan.pending, job->plan.filter, fault) != 0)
+    if (pending_begin(job->plan.pending, job->plan.writer, fault) != 0)
         return -1;
-    expected = filter_expected(job->plan.filter);
+    expected = writer_expected(job->plan.writer);
     if (expected > 0)
         message("%s: this task was run before; printing its %" PRIu64 " %s again (for another "
                 "input, once the output of that run is safe: unseen commit %s %s && rm %s)",
@@ -205,12 +207,12 @@ static int hold(struct job *job)
     struct fault fault = FAULT_UNSET;
     const struct options *options = job->options;
     bool later = options->exec != NULL || options->pending != NULL || options->durable;
-    if (!later || job->plan.filter == NULL)
+    if (!later || job->plan.writer == NULL)
         return 0;
     job->plan.settles_later = true;
     int result = job->plan.pending != NULL
                      ? begin_pending(job, &fault)
-                     : filter_hold(job->plan.filter, job->plan.durable, &fault);
+                     : writer_hold(job->plan.writer, job->plan.durable, &fault);
     return result == 0 ? 0 : message_fault(&fault);
 }
 
@@ -227,8 +229,8 @@ static int confine(struct job *job)
     for (const char **name = job->inputs.names; *name != NULL; name++)
         if (!inputs_is_standard(*name) || bit == FOR_COMMIT)
             confine_allow(&confine, *name, CONFINE_OPEN);
-    if (plan->filter != NULL && bit != FOR_QUERY)
-        filter_allow(plan->filter, (bit & (FOR_ADD | FOR_COMMIT | FOR_REMOVE)) == 0, &confine);
+    if (plan->writer != NULL)
+        writer_allow(plan->writer, (bit & (FOR_ADD | FOR_COMMIT | FOR_REMOVE)) == 0, &confine);
     if (plan->pending != NULL)
         confine_allow_place(&confine, pending_target(plan->pending), CONFINE_RENAME);
     if (job->queue != NULL)
@@ -241,8 +243,8 @@ static int confine(struct job *job)
 /* What the recipe says about the inputs. */
 static int follow_recipe(struct job *job)
 {
-    const struct store *store = job->plan.filter != NULL ? filter_store(job->plan.filter) : NULL;
-    const struct recipe *recipe = store != NULL ? &store_header(store)->recipe : &job->recipe;
+    const struct filter *filter = job->plan.filter;
+    const struct recipe *recipe = filter != NULL ? &filter_header(filter)->recipe : &job->recipe;
     if (recipe->syntax == SYNTAX_JSONL && job->inputs.header)
         return message("--header: lines of JSON have no header line (leave it out)");
     job->inputs.header |= recipe_has_column_names(recipe);
@@ -298,15 +300,15 @@ static int finish_command(struct job *job, const struct steps *steps, int status
 
 static void summarize(const struct job *job, const struct steps *steps)
 {
-    const struct store *store = filter_store(job->plan.filter);
+    const struct filter *filter = job->plan.filter;
     static struct survey survey; /* too large for some stacks */
     const struct pipeline_counts *counts = &job->counts;
     double seen = (double)counts->dropped, lost = fmin(round(counts->false_drops), seen);
-    bool whole_lines = recipe_is_whole_line(&store_header(store)->recipe);
-    warn_of_filter(store);
+    bool whole_lines = recipe_is_whole_line(&filter_header(filter)->recipe);
+    warn_of_filter(filter);
     if (!job->options->summary)
         return; /* before the rate, which takes half as long as a run of one line */
-    survey_sample(&survey, store);
+    survey_sample(&survey, filter);
     figures_summary(job->options,
                     {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
                     {number_of(counts->read, "line read", "lines read"), "read",
@@ -349,7 +351,9 @@ int job_run(struct job *job, const struct options *options, const struct steps *
     else
         header_lines_free(&job->plan.header_lines); /* which run leaves to the pipeline */
     pending_free(job->plan.pending);
+    writer_free(job->plan.writer);
     filter_close(job->plan.filter);
-    filter_close(job->plan.repeats);
+    writer_free(job->plan.repeats);
+    filter_close(job->repeats);
     return status;
 }

@@ -22,6 +22,7 @@ struct job {
     struct child child;   /* -x */
     struct output tee, dropped;
     struct pipeline_plan plan; /* has the filter; its output is one of these, or set by `open` */
+    struct filter *repeats;    /* that of plan.repeats */
     struct scan scan;          /* used instead if `check` sets scan.lines */
     struct recipe recipe;      /* of the scan: from the options, or set by `check` */
     struct pipeline_counts counts;

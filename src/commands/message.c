@@ -1,8 +1,8 @@
 #include "commands/message.h"
 
-#include "core/quote.h"
 #include "system/signals.h"
 #include "system/terminal.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <stdarg.h>

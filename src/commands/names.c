@@ -2,11 +2,11 @@
 
 #include "commands/inputs.h"
 #include "commands/message.h"
-#include "core/quote.h"
+#include "filter/filter.h"
 #include "filter/pending.h"
-#include "filter/store.h"
 #include "io/output.h"
 #include "system/path.h"
+#include "text/quote.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -72,10 +72,10 @@ static const char *kind_of(const struct file *file)
         return NULL;
     if (file->name != NULL)
         fd = open(file->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    const char *kind = fd < 0             ? NULL
-                       : store_begins(fd) ? "a filter"
-                       : pending_is(fd)   ? "a file of pending keys"
-                                          : NULL;
+    const char *kind = fd < 0              ? NULL
+                       : filter_begins(fd) ? "a filter"
+                       : pending_is(fd)    ? "a file of pending keys"
+                                           : NULL;
     if (fd > STDIN_FILENO)
         close(fd);
     return kind;

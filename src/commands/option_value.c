@@ -1,8 +1,8 @@
 /* option_value - parses the values of options. */
 #include "commands/message.h"
 #include "commands/options.h"
-#include "core/number.h"
-#include "core/quote.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "commands/command.h"
 #include "commands/habits.h"
 #include "commands/message.h"
-#include "core/quote.h"
 #include "core/sizing.h"
 #include "format/header.h"
+#include "text/quote.h"
 
 #include <getopt.h>
 #include <stdio.h>

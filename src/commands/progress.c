@@ -1,8 +1,8 @@
 #include "commands/progress.h"
 
-#include "core/number.h"
 #include "system/clock.h"
 #include "system/terminal.h"
+#include "text/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,68 +1,68 @@
 #include "commands/warnings.h"
 
 #include "commands/message.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "filter/survey.h"
 #include "format/shared.h"
 #include "system/clock.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 /* Says once that more lines came than -n said. */
-static void tell_grew(const struct store *store, unsigned layers)
+static void tell_grew(const struct filter *filter, unsigned layers)
 {
-    const struct filter_plan *plan = &store_header(store)->plan;
+    const struct filter_plan *plan = &filter_header(filter)->plan;
     char size[NUMBER_TEXT], time[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
-    uint64_t bytes = store_file_bytes(store) - store_stage_bytes(store);
-    for (unsigned i = 0; i < layers && store_path(store) == NULL; i++)
-        bytes += store_plan(store, i).pages * PAGE_BYTES;
+    uint64_t bytes = filter_file_bytes(filter) - filter_stage_bytes(filter);
+    for (unsigned i = 0; i < layers && filter_path(filter) == NULL; i++)
+        bytes += filter_plan(filter, i).pages * PAGE_BYTES;
     if (plan->capacity == 0 || layers != growth_first_layers(plan) + 1)
         return;
     if (plan->forget != 0)
         snprintf(within, sizeof within, " within %s",
                  number_exact((double)plan->forget, NUMBER_TIME, time));
-    message("%s: more than %" PRIu64 " %s%s (-n); grew to %s", store_name(store), plan->capacity,
+    message("%s: more than %" PRIu64 " %s%s (-n); grew to %s", filter_name(filter), plan->capacity,
             number_lines(plan->capacity), within, number_size((double)bytes, size));
 }
 
-static void tell_waits(const struct store *store, bool to_the_end)
+static void tell_waits(const struct filter *filter, bool to_the_end)
 {
-    message_waits((void *)store_path(store), to_the_end);
+    message_waits((void *)filter_path(filter), to_the_end);
 }
 
-static void tell_waits_for_slot(const struct store *store)
+static void tell_waits_for_slot(const struct filter *filter)
 {
     message("%s: waiting for one of the %d places for lines in flight, which other runs hold",
-            store_path(store), SLOTS_MAX);
+            filter_path(filter), SLOTS_MAX);
 }
 
-const struct store_watch warnings_watch = {.grew = tell_grew,
-                                           .waits = tell_waits,
-                                           .waits_for_slot = tell_waits_for_slot};
+const struct filter_watch warnings_watch = {.grew = tell_grew,
+                                            .waits = tell_waits,
+                                            .waits_for_slot = tell_waits_for_slot};
 
 /* Too large for some stacks. */
 static struct survey survey;
 
-static bool warn_if_over(const struct store *store)
+static bool warn_if_over(const struct filter *filter)
 {
-    const struct filter_plan *plan = &store_header(store)->plan;
-    double capacity = (double)store_capacity(store), counted = (double)store_keys(store);
+    const struct filter_plan *plan = &filter_header(filter)->plan;
+    double capacity = (double)filter_capacity(filter), counted = (double)filter_keys(filter);
     char shown[NUMBER_TEXT];
     /* Counters leave out false drops, at most a share p of the lines up to the capacity. Below that
      * the bits, which take longer, need not be asked. */
     if (!plan->fixed || counted < 0.9 * (1 - plan->rate) * capacity)
         return false;
-    survey_sample(&survey, store);
+    survey_sample(&survey, filter);
     if (survey.keys <= capacity ||
         (counted <= capacity && survey.keys - 6 * survey.deviation <= capacity))
         return false;
     double percent = 100 * survey.rate;
     message("%s: holds %s%.0f %s but was made for %.0f; about %s%% of new lines are now dropped "
             "by mistake",
-            store_name(store), survey.told ? "" : "at least ", survey.keys,
+            filter_name(filter), survey.told ? "" : "at least ", survey.keys,
             number_lines((uint64_t)survey.keys), capacity,
             number_text(percent, percent < 99.5 ? 2 : 3, shown));
     return true;
@@ -80,34 +80,34 @@ void warn_of_rate(const char *name, double rate, double asked)
 }
 
 /* Only a merged filter can have layers whose rates add up to more than asked for. */
-static void warn_if_merged_above(const struct store *store)
+static void warn_if_merged_above(const struct filter *filter)
 {
-    double asked = store_header(store)->plan.rate, most = 0;
-    for (unsigned i = 0; i < store_layers(store); i++)
-        most += store_plan(store, i).rate;
+    double asked = filter_header(filter)->plan.rate, most = 0;
+    for (unsigned i = 0; i < filter_layers(filter); i++)
+        most += filter_plan(filter, i).rate;
     if (most <= asked * (1 + 1e-9))
         return;
-    survey_sample(&survey, store);
+    survey_sample(&survey, filter);
     if (!survey.sampled || survey.rate > asked * 1.25) /* a sample varies */
-        warn_of_rate(store_name(store), survey.rate, asked);
+        warn_of_rate(filter_name(filter), survey.rate, asked);
 }
 
-static void warn_if_ahead(const struct store *store)
+static void warn_if_ahead(const struct filter *filter)
 {
-    uint64_t ahead = store_path(store) != NULL ? generation_clock_ahead(store) : 0;
+    uint64_t ahead = filter_path(filter) != NULL ? generation_clock_ahead(filter) : 0;
     char date[CLOCK_DATE], quoted[QUOTE_MAX];
     if (ahead == 0)
         return;
     message("%s: was last written at %s, which is in the future, so nothing is forgotten until "
             "then (if the clock is right now, make a new filter: unseen create --like %s NEW)",
-            store_path(store), clock_date(ahead, date), quote_file(store_path(store), quoted));
+            filter_path(filter), clock_date(ahead, date), quote_file(filter_path(filter), quoted));
 }
 
-void warn_of_filter(const struct store *store)
+void warn_of_filter(const struct filter *filter)
 {
-    if (!warn_if_over(store))
-        warn_if_merged_above(store);
-    warn_if_ahead(store);
+    if (!warn_if_over(filter))
+        warn_if_merged_above(filter);
+    warn_if_ahead(filter);
 }
 
 const char *words_for_key(const struct recipe *recipe)

@@ -4,16 +4,16 @@
 #ifndef UNSEEN_COMMANDS_WARNINGS_H
 #define UNSEEN_COMMANDS_WARNINGS_H
 
-#include "filter/store.h"
+#include "filter/filter.h"
 #include "pipeline/pipeline.h"
 
 /* Messages about growth and waiting. */
-extern const struct store_watch warnings_watch;
+extern const struct filter_watch warnings_watch;
 
 /* For the end of a run that writes. Warns if a filter that does not grow holds more lines than it
  * was made for, if the rate of a merged filter is above the one asked for, or if the clock was so
  * far ahead that a window does not forget. */
-void warn_of_filter(const struct store *store);
+void warn_of_filter(const struct filter *filter);
 
 /* Warns if the rate of a merged filter is above the one asked for. */
 void warn_of_rate(const char *name, double rate, double asked);

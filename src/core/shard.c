@@ -1,6 +1,6 @@
 #include "core/shard.h"
 
-#include "core/number.h"
+#include "text/number.h"
 
 bool shard_parse(const char *text, bool all, struct shard *shard)
 {

@@ -42,14 +42,14 @@ static bool is_behind(uint64_t counted, struct sample sample, double deviations)
 }
 
 /* The keys of a page; below 0 if it cannot be read. */
-static double keys_of(const struct store *store, unsigned layer, uint64_t number)
+static double keys_of(const struct filter *filter, unsigned layer, uint64_t number)
 {
     _Alignas(BLOCK_BYTES) uint8_t buffer[PAGE_BYTES];
     uint16_t set[PAGE_BLOCKS];
-    const uint8_t *page = pages_get(store, layer, number, buffer);
+    const uint8_t *page = pages_get(filter, layer, number, buffer);
     return page == NULL ? -1
-                        : estimate_page_keys(store->layers[layer].bits.geometry,
-                                             store->kernel->count(page, set));
+                        : estimate_page_keys(filter->layers[layer].bits.geometry,
+                                             filter->kernel->count(page, set));
 }
 
 /* Scales the keys of `n` pages to the layer. `spread`: the standard deviation of that number, as a
@@ -68,13 +68,13 @@ static int by_size(const void *a, const void *b)
 
 /* By the median, whose deviation is that of the mean times sqrt(pi/2). NAN if a page cannot
  * be read. */
-static struct sample sample_layer(const struct store *store, unsigned layer, uint64_t counted)
+static struct sample sample_layer(const struct filter *filter, unsigned layer, uint64_t counted)
 {
     double keys[SAMPLE_PAGES] = {0}, sum = 0;
-    uint64_t pages = store->layers[layer].bits.pages,
+    uint64_t pages = filter->layers[layer].bits.pages,
              n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
     for (uint64_t i = 0; i < n; i++) {
-        keys[i] = keys_of(store, layer, pages > SAMPLE_PAGES ? random_word() % pages : i);
+        keys[i] = keys_of(filter, layer, pages > SAMPLE_PAGES ? random_word() % pages : i);
         if (keys[i] < 0)
             return (struct sample){NAN, NAN}; /* then no comparison holds */
         sum += keys[i];
@@ -87,63 +87,64 @@ static struct sample sample_layer(const struct store *store, unsigned layer, uin
     return scale_up(pages, median * (double)n, n, 1.2533);
 }
 
-static bool may_repair(const struct store *store, unsigned i)
+static bool may_repair(const struct filter *filter, unsigned i)
 {
-    const struct layer *layer = &store->layers[i];
-    return layer_keys(store, layer) < layer->plan.capacity && !layer_is_empty(store, layer) &&
-           !(is_window(store) && generation_of(store, i).retired);
+    const struct layer *layer = &filter->layers[i];
+    return layer_keys(filter, layer) < layer->plan.capacity && !layer_is_empty(filter, layer) &&
+           !(is_window(filter) && generation_of(filter, i).retired);
 }
 
 /* Samples without the lock; meanwhile other processes may have repaired the counter, or cleared the
  * layer. If the lock cannot be had, the counter stays as it is. */
-static void repair(struct store *store, unsigned i)
+static void repair(struct filter *filter, unsigned i)
 {
     struct fault ignored;
-    const struct layer *layer = &store->layers[i];
-    uint64_t counted = layer_keys(store, layer);
-    if (!may_repair(store, i))
+    const struct layer *layer = &filter->layers[i];
+    uint64_t counted = layer_keys(filter, layer);
+    if (!may_repair(filter, i))
         return;
     /* The generation before may be in the layer, too, and need not be counted (window.c). */
-    uint64_t before = is_window(store) && growth_holds_two(&layer->plan) ? layer->plan.capacity : 0;
-    struct sample sample = sample_layer(store, i, counted + before);
+    uint64_t before = is_window(filter) && growth_holds_two(&layer->plan) ? layer->plan.capacity
+                                                                          : 0;
+    struct sample sample = sample_layer(filter, i, counted + before);
     if (!is_behind(counted + before, sample, 6))
         return;
     /* The bits tell all lines that came, the counter leaves out false drops. This takes 0.5 ms, and
      * matters near p = 0.5. */
     sample.keys = sizing_remembered(layer->bits.geometry, layer->bits.pages, sample.keys);
-    if (!is_behind(counted + before, sample, 6) || store_lock(store, &ignored) != 0)
+    if (!is_behind(counted + before, sample, 6) || filter_lock(filter, &ignored) != 0)
         return;
-    uint64_t now = layer_keys(store, layer);
-    if (now >= counted && may_repair(store, i) && is_behind(now + before, sample, 6))
-        put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
-    store_unlock(store);
+    uint64_t now = layer_keys(filter, layer);
+    if (now >= counted && may_repair(filter, i) && is_behind(now + before, sample, 6))
+        put64(filter, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
+    filter_unlock(filter);
 }
 
-bool counter_lower(struct store *store)
+bool counter_lower(struct filter *filter)
 {
     struct fault ignored;
     bool lowered = false;
-    for (unsigned i = 0; i < store->count; i++) {
-        const struct layer *layer = &store->layers[i];
+    for (unsigned i = 0; i < filter->count; i++) {
+        const struct layer *layer = &filter->layers[i];
         /* Asked first, as others may add keys meanwhile. Then this layer stays as it is. */
-        uint64_t counted = layer_keys(store, layer);
-        struct sample sample = sample_layer(store, i, UINT64_MAX);
+        uint64_t counted = layer_keys(filter, layer);
+        struct sample sample = sample_layer(filter, i, UINT64_MAX);
         /* The keys in its stage count, too; at most, all places are taken. */
         double staged = (double)layer->stage.pages * PAGE_BYTES / KEY_BYTES;
         double most = 4 * (sample.keys + 6 * sample.deviation + staged);
-        if (!((double)counted > most) || store_lock(store, &ignored) != 0)
+        if (!((double)counted > most) || filter_lock(filter, &ignored) != 0)
             continue;
-        if (layer_keys(store, layer) == counted) {
-            put64(store, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
+        if (layer_keys(filter, layer) == counted) {
+            put64(filter, layer->state_at + LAYER_KEYS, (uint64_t)sample.keys);
             lowered = true;
         }
-        store_unlock(store);
+        filter_unlock(filter);
     }
     return lowered;
 }
 
-void counter_repair(struct store *store)
+void counter_repair(struct filter *filter)
 {
-    for (unsigned i = 0; i < store->count; i++)
-        repair(store, i);
+    for (unsigned i = 0; i < filter->count; i++)
+        repair(filter, i);
 }

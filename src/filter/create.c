@@ -1,13 +1,13 @@
 #include "filter/create.h"
 
-#include "core/number.h"
-#include "filter/store.h"
+#include "filter/filter.h"
+#include "io/newfile.h"
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/network.h"
-#include "system/newfile.h"
 #include "system/path.h"
 #include "system/random.h"
+#include "text/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ bool create_is_filter(const char *path)
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool is = store_begins(fd);
+    bool is = filter_begins(fd);
     close(fd);
     return is;
 }

@@ -42,6 +42,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The lock of a side file with keys in flight (system/lock.h). */
+enum { LOCK_FLIGHT = 0 };
+
 /* One flight as this process sees it. */
 struct flight {
     uint8_t *record; /* FLIGHT_RECORD_BYTES (format/shared.h), where other processes see the count,

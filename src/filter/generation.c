@@ -22,17 +22,17 @@
 #include "filter/internal.h"
 #include "system/clock.h"
 
-uint64_t generation_number(const struct store *store, unsigned layer)
+uint64_t generation_number(const struct filter *filter, unsigned layer)
 {
-    return get64(store, layer_state_at(layer) + WINDOW_NUMBER);
+    return get64(filter, layer_state_at(layer) + WINDOW_NUMBER);
 }
 
-unsigned generation_largest(const struct store *store)
+unsigned generation_largest(const struct filter *filter)
 {
-    unsigned newest = store->count;
+    unsigned newest = filter->count;
     uint64_t largest = 0;
-    for (unsigned i = 0; i < store->count; i++) {
-        uint64_t number = generation_number(store, i);
+    for (unsigned i = 0; i < filter->count; i++) {
+        uint64_t number = generation_number(filter, i);
         if (generation_is_one(number) && number > largest) {
             largest = number;
             newest = i;
@@ -48,96 +48,97 @@ static uint64_t time_of(uint64_t word)
     return time <= WINDOW_TIME_MAX ? time : 0;
 }
 
-static uint64_t time_at(const struct store *store, unsigned layer, size_t field)
+static uint64_t time_at(const struct filter *filter, unsigned layer, size_t field)
 {
-    return time_of(get64(store, layer_state_at(layer) + field));
+    return time_of(get64(filter, layer_state_at(layer) + field));
 }
 
-bool generation_is_undated(const struct store *store, unsigned layer)
+bool generation_is_undated(const struct filter *filter, unsigned layer)
 {
-    uint64_t last = get64(store, layer_state_at(layer) + WINDOW_LAST);
+    uint64_t last = get64(filter, layer_state_at(layer) + WINDOW_LAST);
     return time_of(last) != last;
 }
 
-uint64_t generation_latest(const struct store *store)
+uint64_t generation_latest(const struct filter *filter)
 {
     uint64_t latest = 0;
-    for (unsigned i = 0; i < store->count; i++) {
-        uint64_t began = time_at(store, i, WINDOW_BEGAN);
-        uint64_t last = time_at(store, i, WINDOW_LAST);
+    for (unsigned i = 0; i < filter->count; i++) {
+        uint64_t began = time_at(filter, i, WINDOW_BEGAN);
+        uint64_t last = time_at(filter, i, WINDOW_LAST);
         uint64_t later = began > last ? began : last;
         latest = later > latest ? later : latest;
     }
     return latest;
 }
 
-uint64_t generation_now(const struct store *store)
+uint64_t generation_now(const struct filter *filter)
 {
-    return store->header.plan.forget != 0 ? clock_now() : 0;
+    return filter->header.plan.forget != 0 ? clock_now() : 0;
 }
 
-uint64_t generation_age(const struct store *store, unsigned layer, uint64_t now)
+uint64_t generation_age(const struct filter *filter, unsigned layer, uint64_t now)
 {
-    uint64_t last = time_at(store, layer, WINDOW_LAST), age = now > last ? now - last : 0;
-    uint64_t then = get64(store, layer_state_at(layer) + WINDOW_UPTIME);
+    uint64_t last = time_at(filter, layer, WINDOW_LAST), age = now > last ? now - last : 0;
+    uint64_t then = get64(filter, layer_state_at(layer) + WINDOW_UPTIME);
     uint64_t up = then != 0 ? clock_uptime() : 0;
     bool one_boot = (then ^ up) >> CLOCK_UPTIME_BITS == 0;
     return one_boot && up > then && up - then < age ? up - then : age;
 }
 
-bool generation_expired(const struct store *store, unsigned layer, uint64_t now)
+bool generation_expired(const struct filter *filter, unsigned layer, uint64_t now)
 {
-    uint64_t forget = store->header.plan.forget;
-    return forget != 0 && !generation_is_undated(store, layer) &&
-           now >= time_at(store, layer, WINDOW_LAST) + forget &&
-           generation_age(store, layer, now) >= forget;
+    uint64_t forget = filter->header.plan.forget;
+    return forget != 0 && !generation_is_undated(filter, layer) &&
+           now >= time_at(filter, layer, WINDOW_LAST) + forget &&
+           generation_age(filter, layer, now) >= forget;
 }
 
-static bool period_is_over(const struct store *store, unsigned layer)
+static bool period_is_over(const struct filter *filter, unsigned layer)
 {
-    if (store->header.plan.forget == 0)
+    if (filter->header.plan.forget == 0)
         return false;
-    uint64_t began = time_at(store, layer, WINDOW_BEGAN);
+    uint64_t began = time_at(filter, layer, WINDOW_BEGAN);
     uint64_t now = clock_now();
-    return now >= began && now - began >= growth_generation(store->header.plan.forget);
+    return now >= began && now - began >= growth_generation(filter->header.plan.forget);
 }
 
-uint64_t generation_clock_ahead(const struct store *store)
+uint64_t generation_clock_ahead(const struct filter *filter)
 {
-    if (store->header.plan.forget == 0)
+    if (filter->header.plan.forget == 0)
         return 0;
-    uint64_t latest = generation_latest(store);
+    uint64_t latest = generation_latest(filter);
     uint64_t now = clock_now();
-    return latest > now && latest - now > growth_generation(store->header.plan.forget) ? latest : 0;
+    return latest > now && latest - now > growth_generation(filter->header.plan.forget) ? latest
+                                                                                        : 0;
 }
 
-unsigned generation_newest(const struct store *store)
+unsigned generation_newest(const struct filter *filter)
 {
-    if (!is_window(store))
-        return store->count - 1;
-    unsigned newest = generation_largest(store);
-    return newest < store->count ? newest : 0;
+    if (!is_window(filter))
+        return filter->count - 1;
+    unsigned newest = generation_largest(filter);
+    return newest < filter->count ? newest : 0;
 }
 
-unsigned generation_filling(const struct store *store)
+unsigned generation_filling(const struct filter *filter)
 {
-    unsigned newest = generation_largest(store);
-    return newest < store->count && period_is_over(store, newest) ? store->count : newest;
+    unsigned newest = generation_largest(filter);
+    return newest < filter->count && period_is_over(filter, newest) ? filter->count : newest;
 }
 
-struct generation generation_of(const struct store *store, unsigned layer)
+struct generation generation_of(const struct filter *filter, unsigned layer)
 {
-    uint64_t forget = store->header.plan.forget;
-    uint64_t number = generation_number(store, layer), now = generation_now(store);
-    uint64_t last = time_at(store, layer, WINDOW_LAST);
-    uint64_t true_last = now > last ? now - generation_age(store, layer, now) : last;
+    uint64_t forget = filter->header.plan.forget;
+    uint64_t number = generation_number(filter, layer), now = generation_now(filter);
+    uint64_t last = time_at(filter, layer, WINDOW_LAST);
+    uint64_t true_last = now > last ? now - generation_age(filter, layer, now) : last;
     return (struct generation){
         .number = generation_is_one(number) ? number : 0,
         .retired = number == GENERATION_RETIRED,
-        .filling = generation_is_one(number) && layer == generation_largest(store),
-        .expired = generation_expired(store, layer, now),
-        .began = time_at(store, layer, WINDOW_BEGAN),
+        .filling = generation_is_one(number) && layer == generation_largest(filter),
+        .expired = generation_expired(filter, layer, now),
+        .began = time_at(filter, layer, WINDOW_BEGAN),
         .ends = forget != 0 ? true_last + forget : 0,
-        .behind = generation_is_undated(store, layer),
+        .behind = generation_is_undated(filter, layer),
     };
 }

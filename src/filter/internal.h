@@ -5,9 +5,9 @@
 #define UNSEEN_FILTER_INTERNAL_H
 
 #include "core/kernel.h"
-#include "filter/filter.h"
 #include "filter/flight.h"
-#include "system/side_file.h"
+#include "filter/writer.h"
+#include "io/side_file.h"
 #include "system/signals.h"
 
 /* The staging area of a layer (filter/stage.h). */
@@ -56,14 +56,14 @@ struct open_file {
     int64_t named_at;   /* when the path last led to this file, by clock_monotonic */
 };
 
-struct store {
+struct filter {
     const struct kernel *kernel;
     struct header header;
     unsigned count;    /* of layers */
     uint8_t *metadata; /* all before the layers: mapped, or in memory as far as needed */
     struct open_file file;
     struct key *noted; /* in memory: the keys of a small first layer; NULL: there is none */
-    struct store_watch watch;
+    struct filter_watch watch;
     bool settling; /* delivered lines are being settled: no signal ends that, or a wait for it */
     bool asked;    /* the pages of the first batch were prefetched */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
@@ -76,8 +76,8 @@ struct attached {
     char path[SIDE_FILE_NAME_MAX];
 };
 
-struct filter {
-    struct store *store;
+struct writer {
+    struct filter *filter;
     bool writes;                   /* to a file */
     bool has_slot;                 /* if it writes: always while keys are in flight */
     unsigned slot;                 /* that one, or the last one it had */
@@ -96,61 +96,61 @@ struct filter {
 
 /* --- shared words of the metadata: little-endian, read and written whole --- */
 
-static inline uint64_t get64(const struct store *store, size_t at)
+static inline uint64_t get64(const struct filter *filter, size_t at)
 {
-    const void *word = store->metadata + at;
+    const void *word = filter->metadata + at;
     return LITTLE64(__atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE));
 }
 
-static inline void put64(struct store *store, size_t at, uint64_t value)
+static inline void put64(struct filter *filter, size_t at, uint64_t value)
 {
-    void *word = store->metadata + at;
+    void *word = filter->metadata + at;
     __atomic_store_n((uint64_t *)word, LITTLE64(value), __ATOMIC_RELEASE);
 }
 
-static inline uint32_t get32(const struct store *store, size_t at)
+static inline uint32_t get32(const struct filter *filter, size_t at)
 {
-    const void *word = store->metadata + at;
+    const void *word = filter->metadata + at;
     return LITTLE32(__atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE));
 }
 
-static inline void put32(struct store *store, size_t at, uint32_t value)
+static inline void put32(struct filter *filter, size_t at, uint32_t value)
 {
-    void *word = store->metadata + at;
+    void *word = filter->metadata + at;
     __atomic_store_n((uint32_t *)word, LITTLE32(value), __ATOMIC_RELEASE);
 }
 
-static inline uint64_t layer_keys(const struct store *store, const struct layer *layer)
+static inline uint64_t layer_keys(const struct filter *filter, const struct layer *layer)
 {
-    return get64(store, layer->state_at + LAYER_KEYS);
+    return get64(filter, layer->state_at + LAYER_KEYS);
 }
 
-static inline void count_keys(struct store *store, const struct layer *layer, uint64_t more)
+static inline void count_keys(struct filter *filter, const struct layer *layer, uint64_t more)
 {
-    put64(store, layer->state_at + LAYER_KEYS, layer_keys(store, layer) + more);
+    put64(filter, layer->state_at + LAYER_KEYS, layer_keys(filter, layer) + more);
 }
 
 /* Whether all keys of a layer are in its stage, so that the layer need not be tested. To be asked
  * after the stage was tested. In a copy, or after a power cut, this word may be older than the
  * bits, so it counts only if the layer had no data at opening. */
-static inline bool layer_is_empty(const struct store *store, const struct layer *layer)
+static inline bool layer_is_empty(const struct filter *filter, const struct layer *layer)
 {
-    return layer->began_empty && get64(store, layer->state_at + LAYER_HAS_BITS) == 0;
+    return layer->began_empty && get64(filter, layer->state_at + LAYER_HAS_BITS) == 0;
 }
 
 /* After bits have changed. A store through a map sets the file's time only when its page becomes
  * dirty, on tmpfs once for ever, and backup tools go by that time. */
-static inline void note_change(const struct store *store)
+static inline void note_change(const struct filter *filter)
 {
-    if (store->file.fd >= 0)
-        signals_touch(store->file.fd);
+    if (filter->file.fd >= 0)
+        signals_touch(filter->file.fd);
 }
 
 /* After bits were set. Makes others who tested keys without the lock test them again. */
-static inline void count_settling(struct store *store)
+static inline void count_settling(struct filter *filter)
 {
-    put64(store, COUNTER_SETTLED_AT, get64(store, COUNTER_SETTLED_AT) + 1);
-    note_change(store);
+    put64(filter, COUNTER_SETTLED_AT, get64(filter, COUNTER_SETTLED_AT) + 1);
+    note_change(filter);
 }
 
 /* Orders the loads and stores before it and after it for other processes, too. (The thread
@@ -164,51 +164,46 @@ static inline void fence_for_others(void)
 #endif
 }
 
-static inline bool in_memory(const struct store *store)
+static inline bool in_memory(const struct filter *filter)
 {
-    return store->file.fd < 0;
+    return filter->file.fd < 0;
 }
 
-static inline bool is_window(const struct store *store)
+static inline bool is_window(const struct filter *filter)
 {
-    return store->header.plan.window;
+    return filter->header.plan.window;
 }
 
 /* --- store.c --- */
 
-struct store *store_new(const struct store_watch *watch, struct fault *fault);
+struct filter *filter_new(const struct filter_watch *watch, struct fault *fault);
 
 /* Takes LOCK_CHANGE, under which bits, counters and slots change; maps new layers, and repairs what
  * a killed writer left half done. Returns 0, or -1 with the fault. Does nothing in memory. */
-int store_lock(struct store *store, struct fault *fault);
+int filter_lock(struct filter *filter, struct fault *fault);
 /* The same to settle: fails if the path no longer leads to the file. */
-int store_lock_to_settle(struct store *store, struct fault *fault);
-void store_unlock(struct store *store);
+int filter_lock_to_settle(struct filter *filter, struct fault *fault);
+void filter_unlock(struct filter *filter);
 
 /* Takes another lock, in the order of filter.h: LOCK_HELD or LOCK_GROW. */
-int store_take(struct store *store, unsigned lock, struct fault *fault);
-void store_drop(struct store *store, unsigned lock);
+int filter_take(struct filter *filter, unsigned lock, struct fault *fault);
+void filter_drop(struct filter *filter, unsigned lock);
 
 /* Asks for signals in the middle of work that waits for the disk. Returns 0, or -1 with the fault:
  * with EINTR the process is to end (never while it settles), with ECANCELED it is to stop (Ctrl-Z).
  * Then all locks must be dropped, and the work begun again. */
-int store_check_signals(const struct store *store, struct fault *fault);
+int filter_check_signals(const struct filter *filter, struct fault *fault);
 
 /* Maps layers that another writer has added. */
-int store_refresh(struct store *store, struct fault *fault);
+int filter_refresh(struct filter *filter, struct fault *fault);
 
 /* Maps one layer of a file. */
-int store_map_layer(struct store *store, const struct layer_record *record, struct fault *fault);
+int filter_map_layer(struct filter *filter, const struct layer_record *record, struct fault *fault);
 
 /* --- memory.c --- */
 
-/* Makes a filter of header->plan and its seed; without capacity and pages, a small one that grows
- * (growth_in_memory). Returns NULL with the fault. */
-struct store *memory_new(const struct header *header, const struct store_watch *watch,
-                         struct fault *fault);
-
-/* As filter_claim, but sets the bits of new keys. */
-ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,
+/* As writer_claim, but sets the bits of new keys. */
+ptrdiff_t memory_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault);
 
 /* --- others.c: the keys that other living writers have in flight --- */
@@ -217,24 +212,24 @@ ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, ui
  * Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be missed: it
  * is in the layers, and the counter of settlings has moved. One load per slot with nothing in
  * flight. Returns 0, or -1 with the fault. */
-int others_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+int others_test(struct writer *writer, const struct key *keys, size_t n, uint8_t *seen,
                 uint64_t *total, struct fault *fault);
 
 /* Unmaps and closes their files. */
-void others_free(struct filter *filter);
+void others_free(struct writer *writer);
 
 /* --- place.c: settled keys into layers --- */
 
 /* How many more keys fit into all layers, or into the filling generation of a window. Without
  * LOCK_CHANGE, a hint. */
-uint64_t place_room(const struct store *store);
+uint64_t place_room(const struct filter *filter);
 
-/* The layer of the next key; store_layers if room must be made. */
-unsigned place_next(const struct store *store);
+/* The layer of the next key; filter_layers if room must be made. */
+unsigned place_next(const struct filter *filter);
 
 /* Under LOCK_CHANGE: sets and counts the keys with in[i] == 0, each layer up to its capacity. With
  * `all` the newest layer takes keys for which there is no room. Returns how many keys are done. */
-size_t place_keys(struct store *store, const struct key *keys, size_t n, const uint8_t *in,
+size_t place_keys(struct filter *filter, const struct key *keys, size_t n, const uint8_t *in,
                   bool all);
 
 /* --- room.c: allocates or empties a stage, turns a window, or adds a layer --- */
@@ -243,15 +238,15 @@ size_t place_keys(struct store *store, const struct key *keys, size_t n, const u
  * has made room since this one looked. LOCK_CHANGE must not be held. Takes as long as the disk. A
  * signal to end (except while lines are settled) or to stop is obeyed at once, and the next writer
  * that needs room continues. Returns 0, or -1 with the fault. */
-int room_make(struct store *store, uint64_t taken, struct fault *fault);
+int room_make(struct filter *filter, uint64_t taken, struct fault *fault);
 
 /* Whether the stage of the filling layer must be allocated or emptied before keys are claimed for
  * it: a hint. */
-bool room_is_wanted(const struct store *store);
+bool room_is_wanted(const struct filter *filter);
 
 /* For memory.c. Plans the next layer: returns 0, or -1 with the fault. Tells the watch that a layer
  * was added. */
-int room_plan(const struct store *store, struct layer_plan *layer, struct fault *fault);
-void room_tell(const struct store *store);
+int room_plan(const struct filter *filter, struct layer_plan *layer, struct fault *fault);
+void room_tell(const struct filter *filter);
 
 #endif

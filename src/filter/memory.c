@@ -22,61 +22,61 @@
 
 /* --- layers --- */
 
-static int add_layer(struct store *store, const struct layer_plan *plan, struct fault *fault)
+static int add_layer(struct filter *filter, const struct layer_plan *plan, struct fault *fault)
 {
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != plan->pages)
-        return fault_errno(fault, store_name(store), NULL, ENOMEM);
+        return fault_errno(fault, filter_name(filter), NULL, ENOMEM);
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) {
-        fault_errno(fault, store_name(store), NULL, errno);
+        fault_errno(fault, filter_name(filter), NULL, errno);
         return fault_way_out(
             fault, "needs %llu bytes of memory; a filter in a file need not fit: unseen FILTER",
             (unsigned long long)bytes);
     }
-    store->layers[store->count] = (struct layer){
+    filter->layers[filter->count] = (struct layer){
         .plan = *plan,
         .bits = {.bytes = map, .pages = plan->pages, .geometry = plan->geometry},
-        .state_at = layer_state_at(store->count),
+        .state_at = layer_state_at(filter->count),
     };
-    store->count++;
+    filter->count++;
     return 0;
 }
 
 /* Replaces the small first layer by a large one with its keys. */
-static int enlarge(struct store *store, struct fault *fault)
+static int enlarge(struct filter *filter, struct fault *fault)
 {
     struct layer_plan plan;
-    struct layer small = store->layers[0];
-    size_t keys = (size_t)layer_keys(store, &small);
-    if (growth_in_memory(&store->header.plan, false, &plan) != 0)
-        return fault_set(fault, store_name(store), "cannot grow any further");
-    store->count = 0;
-    if (add_layer(store, &plan, fault) != 0) {
-        store->count = 1;
+    struct layer small = filter->layers[0];
+    size_t keys = (size_t)layer_keys(filter, &small);
+    if (growth_in_memory(&filter->header.plan, false, &plan) != 0)
+        return fault_set(fault, filter_name(filter), "cannot grow any further");
+    filter->count = 0;
+    if (add_layer(filter, &plan, fault) != 0) {
+        filter->count = 1;
         return -1;
     }
-    pages_use_huge(&store->layers[0]);
-    store->kernel->set(&store->layers[0].bits, store->noted, keys);
+    pages_use_huge(&filter->layers[0]);
+    filter->kernel->set(&filter->layers[0].bits, filter->noted, keys);
     munmap(small.bits.bytes, (size_t)(small.bits.pages * PAGE_BYTES));
-    free(store->noted);
-    store->noted = NULL;
+    free(filter->noted);
+    filter->noted = NULL;
     return 0;
 }
 
-static int grow(struct store *store, struct fault *fault)
+static int grow(struct filter *filter, struct fault *fault)
 {
     struct layer_plan plan;
-    unsigned layer = is_window(store) ? window_next(store) : store->count;
-    if (store->noted != NULL)
-        return enlarge(store, fault);
-    if (layer == store->count) {
-        if (room_plan(store, &plan, fault) != 0 || add_layer(store, &plan, fault) != 0)
+    unsigned layer = is_window(filter) ? window_next(filter) : filter->count;
+    if (filter->noted != NULL)
+        return enlarge(filter, fault);
+    if (layer == filter->count) {
+        if (room_plan(filter, &plan, fault) != 0 || add_layer(filter, &plan, fault) != 0)
             return -1;
-        room_tell(store);
+        room_tell(filter);
     }
-    return is_window(store) ? window_turn(store, layer, fault) : 0;
+    return is_window(filter) ? window_turn(filter, layer, fault) : 0;
 }
 
 /* --- making one --- */
@@ -93,48 +93,48 @@ static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
     return growth_first(&plan, layer);
 }
 
-static int make_layers(struct store *store, struct fault *fault)
+static int make_layers(struct filter *filter, struct fault *fault)
 {
     struct layer_plan plan;
-    int small = plan_first(&store->header.plan, &plan);
+    int small = plan_first(&filter->header.plan, &plan);
     if (small < 0)
-        return fault_set(fault, store_name(store), "the filter would be too large");
+        return fault_set(fault, filter_name(filter), "the filter would be too large");
     /* Not cleared, which would take longer than a run of a few lines. */
-    store->noted = small > 0 ? malloc((size_t)plan.capacity * sizeof(struct key)) : NULL;
-    store->metadata = calloc(1, FLIGHT_AT);
-    if ((small > 0 && store->noted == NULL) || store->metadata == NULL)
-        return fault_errno(fault, store_name(store), NULL, ENOMEM);
-    while (store->count < growth_first_layers(&store->header.plan))
-        if (add_layer(store, &plan, fault) != 0)
+    filter->noted = small > 0 ? malloc((size_t)plan.capacity * sizeof(struct key)) : NULL;
+    filter->metadata = calloc(1, FLIGHT_AT);
+    if ((small > 0 && filter->noted == NULL) || filter->metadata == NULL)
+        return fault_errno(fault, filter_name(filter), NULL, ENOMEM);
+    while (filter->count < growth_first_layers(&filter->header.plan))
+        if (add_layer(filter, &plan, fault) != 0)
             return -1;
     return 0;
 }
 
-struct store *memory_new(const struct header *header, const struct store_watch *watch,
-                         struct fault *fault)
+struct filter *filter_memory(const struct header *header, const struct filter_watch *watch,
+                             struct fault *fault)
 {
-    struct store *store = store_new(watch, fault);
-    if (store == NULL)
+    struct filter *filter = filter_new(watch, fault);
+    if (filter == NULL)
         return NULL;
-    store->header = *header;
+    filter->header = *header;
     /* Stages save writes to a disk. */
-    store->header.plan.staged = false;
-    store->kernel = kernel_for(header->plan.geometry);
+    filter->header.plan.staged = false;
+    filter->kernel = kernel_for(header->plan.geometry);
     if (header->plan.forget != 0)
         (void)clock_uptime();
-    if (make_layers(store, fault) == 0)
-        return store;
-    store_close(store);
+    if (make_layers(filter, fault) == 0)
+        return filter;
+    filter_close(filter);
     return NULL;
 }
 
 /* --- claiming --- */
 
 /* Notes the keys that were set. There is room for all keys of the small layer. */
-static void note_small(struct store *store, uint64_t before, const struct key *keys, size_t n,
+static void note_small(struct filter *filter, uint64_t before, const struct key *keys, size_t n,
                        const uint8_t *seen)
 {
-    struct key *note = store->noted + before;
+    struct key *note = filter->noted + before;
     for (size_t i = 0; i < n; i++)
         if (!seen[i])
             *note++ = keys[i];
@@ -142,45 +142,46 @@ static void note_small(struct store *store, uint64_t before, const struct key *k
 
 /* Tests and sets keys in one layer while it has room. *set: how many were set. Returns how many
  * keys were judged. */
-static size_t insert(struct store *store, unsigned number, const struct key *keys, size_t n,
+static size_t insert(struct filter *filter, unsigned number, const struct key *keys, size_t n,
                      uint64_t most, uint8_t *seen, uint64_t *set)
 {
-    struct layer *layer = &store->layers[number];
-    uint64_t before = layer_keys(store, layer);
-    uint64_t room = store->header.plan.fixed ? UINT64_MAX : layer->plan.capacity - before;
+    struct layer *layer = &filter->layers[number];
+    uint64_t before = layer_keys(filter, layer);
+    uint64_t room = filter->header.plan.fixed ? UINT64_MAX : layer->plan.capacity - before;
     if (!layer->in_bulk && before + n >= HUGE_FROM)
         pages_use_huge(layer);
-    size_t done = store->kernel->insert(&layer->bits, keys, n, seen, most < room ? most : room,
-                                        set);
-    if (store->noted != NULL)
-        note_small(store, before, keys, done, seen);
+    size_t done = filter->kernel->insert(&layer->bits, keys, n, seen, most < room ? most : room,
+                                         set);
+    if (filter->noted != NULL)
+        note_small(filter, before, keys, done, seen);
     if (*set > 0) {
-        count_keys(store, layer, *set);
-        if (is_window(store))
-            window_settled(store, number);
+        count_keys(filter, layer, *set);
+        if (is_window(filter))
+            window_settled(filter, number);
     }
     return done;
 }
 
 /* Tests all layers but the newest; tests and sets in the newest. When that is full, grows, and goes
  * on with the key that did not fit. Later keys are judged again, as a window may have forgotten. */
-ptrdiff_t memory_claim(struct store *store, const struct key *keys, size_t n, uint64_t most_new,
+ptrdiff_t memory_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault)
 {
     size_t done = 0;
     uint64_t new = 0;
     for (;;) {
-        unsigned newest = is_window(store) ? generation_filling(store) : store->count - 1;
-        if (newest < store->count) {
+        unsigned newest = is_window(filter) ? generation_filling(filter) : filter->count - 1;
+        if (newest < filter->count) {
             uint64_t set;
             memset(seen + done, 0, n - done);
-            probe_layers(store, newest, keys + done, n - done, seen + done);
-            done += insert(store, newest, keys + done, n - done, most_new - new, seen + done, &set);
+            probe_layers(filter, newest, keys + done, n - done, seen + done);
+            done += insert(filter, newest, keys + done, n - done, most_new - new, seen + done,
+                           &set);
             new += set;
             if (done == n || new == most_new)
                 return (ptrdiff_t)done;
         }
-        if (grow(store, fault) != 0)
+        if (grow(filter, fault) != 0)
             return new > 0 ? (ptrdiff_t)done : -1;
     }
 }

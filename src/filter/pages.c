@@ -58,10 +58,10 @@ static void populate(const struct bits *bits, uint64_t page, uint64_t pages, int
     advise(bits, page, pages, MADV_RANDOM);
 }
 
-void pages_read_ahead(const struct store *store, unsigned layer, uint64_t page, uint64_t pages)
+void pages_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
 {
-    const struct bits *bits = store_bits(store, layer);
-    if (in_memory(store))
+    const struct bits *bits = filter_bits(filter, layer);
+    if (in_memory(filter))
         return;
     if (page == 0)
         advise(bits, 0, bits->pages, MADV_SEQUENTIAL);
@@ -74,14 +74,14 @@ static bool takes_huge(const struct layer *layer)
     return bytes_of(layer) <= SMALL_BYTES;
 }
 
-void pages_expect(struct store *store, uint64_t keys)
+void pages_expect(struct filter *filter, uint64_t keys)
 {
-    for (unsigned i = 0; i < store->count; i++) {
-        struct layer *layer = &store->layers[i];
-        uint64_t many = in_memory(store) ? HUGE_FROM : layer->plan.pages / FEW;
-        if (layer_is_empty(store, layer) || layer->in_bulk || keys < many)
+    for (unsigned i = 0; i < filter->count; i++) {
+        struct layer *layer = &filter->layers[i];
+        uint64_t many = in_memory(filter) ? HUGE_FROM : layer->plan.pages / FEW;
+        if (layer_is_empty(filter, layer) || layer->in_bulk || keys < many)
             continue;
-        if (in_memory(store) || takes_huge(layer))
+        if (in_memory(filter) || takes_huge(layer))
             pages_use_huge(layer);
         else if (layer->plan.pages <= machine_memory() / PAGE_BYTES / 2)
             layer->to_read = layer->plan.pages;
@@ -97,10 +97,10 @@ static uint64_t slice_from(uint64_t page, uint64_t end)
     return end - page < SLICE_PAGES ? end - page : SLICE_PAGES;
 }
 
-void pages_read_slice(struct store *store)
+void pages_read_slice(struct filter *filter)
 {
-    for (unsigned i = 0; i < store->count; i++) {
-        struct layer *layer = &store->layers[i];
+    for (unsigned i = 0; i < filter->count; i++) {
+        struct layer *layer = &filter->layers[i];
         uint64_t page = layer->plan.pages - layer->to_read;
         uint64_t pages = slice_from(page, layer->plan.pages);
         if (pages == 0)
@@ -113,14 +113,14 @@ void pages_read_slice(struct store *store)
 
 /* --- some pages, anywhere --- */
 
-const uint8_t *pages_get(const struct store *store, unsigned layer, uint64_t number,
+const uint8_t *pages_get(const struct filter *filter, unsigned layer, uint64_t number,
                          uint8_t page[PAGE_BYTES])
 {
-    const struct layer *its = &store->layers[layer];
-    if (in_memory(store))
+    const struct layer *its = &filter->layers[layer];
+    if (in_memory(filter))
         return its->bits.bytes + number * PAGE_BYTES;
-    return io_read_at(store->file.fd, page, PAGE_BYTES, page_at(its, number)) == PAGE_BYTES ? page
-                                                                                            : NULL;
+    return io_read_at(filter->file.fd, page, PAGE_BYTES, page_at(its, number)) == PAGE_BYTES ? page
+                                                                                             : NULL;
 }
 
 /* Reads exactly one page per key, whatever advice the map has. */
@@ -133,20 +133,20 @@ static void ask(const struct layer *layer, const struct key *keys, size_t n)
         advise(&layer->bits, geometry_page(keys[i], layer->plan.pages), 1, MADV_WILLNEED);
 }
 
-void pages_prefetch(const struct store *store, const struct key *keys, size_t n)
+void pages_prefetch(const struct filter *filter, const struct key *keys, size_t n)
 {
-    for (unsigned i = store->count; i-- > 0;) {
-        const struct layer *layer = &store->layers[i];
-        if (!layer_is_empty(store, layer))
+    for (unsigned i = filter->count; i-- > 0;) {
+        const struct layer *layer = &filter->layers[i];
+        if (!layer_is_empty(filter, layer))
             ask(layer, keys, n);
     }
 }
 
-int pages_populate_to_write(const struct store *store, const struct layer *layer, uint64_t from,
+int pages_populate_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
                             uint64_t end, struct fault *fault)
 {
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
-        if (store_check_signals(store, fault) != 0)
+        if (filter_check_signals(filter, fault) != 0)
             return -1;
         populate(&layer->bits, page, slice_from(page, end), MADV_POPULATE_WRITE);
     }
@@ -160,21 +160,21 @@ enum {
     FINISH = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER,
 };
 
-static int sync_range(const struct store *store, const struct layer *layer, uint64_t page,
+static int sync_range(const struct filter *filter, const struct layer *layer, uint64_t page,
                       uint64_t pages, unsigned how)
 {
-    return sync_file_range(store->file.fd, (off_t)page_at(layer, page), (off_t)(pages * PAGE_BYTES),
-                           how);
+    return sync_file_range(filter->file.fd, (off_t)page_at(layer, page),
+                           (off_t)(pages * PAGE_BYTES), how);
 }
 
 /* Slice by slice, because each call waits if the disk is busy. */
-int pages_begin_to_write(const struct store *store, const struct layer *layer, uint64_t from,
+int pages_begin_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
                          uint64_t end, struct fault *fault)
 {
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
-        if (store_check_signals(store, fault) != 0)
+        if (filter_check_signals(filter, fault) != 0)
             return -1;
-        (void)sync_range(store, layer, page, slice_from(page, end), BEGIN);
+        (void)sync_range(filter, layer, page, slice_from(page, end), BEGIN);
     }
     return 0;
 }
@@ -182,34 +182,35 @@ int pages_begin_to_write(const struct store *store, const struct layer *layer, u
 /* Slice by slice, because a flush cannot be interrupted; then the file as a whole, which takes
  * little time by then. The system reports a write error only once, so an error of a slice counts,
  * except if the file system does not support flushing a range. */
-int pages_flush(const struct store *store, const struct layer *layer, const char *doing,
+int pages_flush(const struct filter *filter, const struct layer *layer, const char *doing,
                 struct fault *fault)
 {
     uint64_t end = layer->plan.pages;
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
-        if (store_check_signals(store, fault) != 0)
+        if (filter_check_signals(filter, fault) != 0)
             return -1;
-        if (sync_range(store, layer, page, slice_from(page, end), FINISH) != 0 && errno != ENOSYS &&
-            errno != EINVAL && errno != ESPIPE && errno != EPERM)
-            return fault_errno(fault, store_name(store), doing, errno);
+        if (sync_range(filter, layer, page, slice_from(page, end), FINISH) != 0 &&
+            errno != ENOSYS && errno != EINVAL && errno != ESPIPE && errno != EPERM)
+            return fault_errno(fault, filter_name(filter), doing, errno);
     }
-    return fdatasync(store->file.fd) == 0 ? 0 : fault_errno(fault, store_name(store), doing, errno);
+    return fdatasync(filter->file.fd) == 0 ? 0
+                                           : fault_errno(fault, filter_name(filter), doing, errno);
 }
 
-bool pages_have_data(const struct store *store, const struct layer *layer)
+bool pages_have_data(const struct filter *filter, const struct layer *layer)
 {
-    if (in_memory(store))
+    if (in_memory(filter))
         return false;
-    off_t data = lseek(store->file.fd, (off_t)layer->at, SEEK_DATA);
+    off_t data = lseek(filter->file.fd, (off_t)layer->at, SEEK_DATA);
     return data < 0 ? errno != ENXIO : (uint64_t)data < page_at(layer, layer->plan.pages);
 }
 
-int pages_clear(const struct store *store, const struct layer *layer, bool flush, const char *doing,
-                struct fault *fault)
+int pages_clear(const struct filter *filter, const struct layer *layer, bool flush,
+                const char *doing, struct fault *fault)
 {
     uint8_t *bytes = layer->bits.bytes;
     uint64_t end = layer->plan.pages;
-    if (in_memory(store)) {
+    if (in_memory(filter)) {
         /* Memory is released, and reads as zeros when it is touched again. */
         if (madvise(bytes, bytes_of(layer), MADV_DONTNEED) != 0)
             memset(bytes, 0, bytes_of(layer));
@@ -217,27 +218,27 @@ int pages_clear(const struct store *store, const struct layer *layer, bool flush
     }
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
         size_t slice = (size_t)(slice_from(page, end) * PAGE_BYTES);
-        if (store_check_signals(store, fault) != 0)
+        if (filter_check_signals(filter, fault) != 0)
             return -1;
         /* If it can, the file system makes the blocks read as zeros, instead of writing them. But
          * that may wait for the disk. */
-        if (!flush || io_zero(store->file.fd, page_at(layer, page), slice) != 0)
+        if (!flush || io_zero(filter->file.fd, page_at(layer, page), slice) != 0)
             memset(bytes + page * PAGE_BYTES, 0, slice);
     }
-    return flush ? pages_flush(store, layer, doing, fault) : 0;
+    return flush ? pages_flush(filter, layer, doing, fault) : 0;
 }
 
 /* --- bits --- */
 
-void pages_get_bits(struct store *store, const struct layer *layer)
+void pages_get_bits(struct filter *filter, const struct layer *layer)
 {
-    if (has_stage(layer) && get64(store, layer->state_at + LAYER_HAS_BITS) == 0)
-        put64(store, layer->state_at + LAYER_HAS_BITS, 1);
+    if (has_stage(layer) && get64(filter, layer->state_at + LAYER_HAS_BITS) == 0)
+        put64(filter, layer->state_at + LAYER_HAS_BITS, 1);
     fence_for_others();
 }
 
-void pages_set(struct store *store, struct layer *layer, const struct key *keys, size_t n)
+void pages_set(struct filter *filter, struct layer *layer, const struct key *keys, size_t n)
 {
-    pages_get_bits(store, layer);
-    store->kernel->set(&layer->bits, keys, n);
+    pages_get_bits(filter, layer);
+    filter->kernel->set(&layer->bits, keys, n);
 }

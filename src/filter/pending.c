@@ -1,13 +1,15 @@
 /* pending - see pending.h. */
 #include "filter/pending.h"
 
+#include "filter/internal.h"
+
 #include "filter/flight.h"
+#include "io/side_file.h"
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/network.h"
 #include "system/path.h"
 #include "system/random.h"
-#include "system/side_file.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -84,10 +86,10 @@ static int no_pending_file(const struct pending *pending, struct fault *fault)
         fault_set(fault, pending->path, "exists, and is not a file of pending keys");
         return fault_way_out(fault, "name a new file");
     }
-    bool filter = store_begins(pending->fd);
+    bool writer = filter_begins(pending->fd);
     fault_set(fault, pending->path, "is %s a file of pending keys",
-              filter ? "a filter, not" : "not");
-    return fault_way_out(fault, filter ? "to merge filters: unseen merge"
+              writer ? "a filter, not" : "not");
+    return fault_way_out(fault, writer ? "to merge filters: unseen merge"
                                        : "to remember the lines of a file: unseen add");
 }
 
@@ -110,10 +112,11 @@ static int read_head(struct pending *pending, struct fault *fault)
 }
 
 /* Whether the file belongs to this filter, and has all its keys. */
-static int check_head(const struct pending *pending, const struct store *store, struct fault *fault)
+static int check_head(const struct pending *pending, const struct filter *filter,
+                      struct fault *fault)
 {
     struct stat status;
-    if (memcmp(pending->head.uuid, store_header(store)->uuid, UUID_BYTES) != 0) {
+    if (memcmp(pending->head.uuid, filter_header(filter)->uuid, UUID_BYTES) != 0) {
         fault_set(fault, pending->path, "belongs to another filter");
         return fault_way_out(fault, pending->new_fd >= 0
                                         ? "name another file for this filter"
@@ -184,7 +187,7 @@ static int open_to_read(struct pending *pending, struct fault *fault)
     return S_ISREG(status.st_mode) ? 0 : fault_set(fault, pending->path, "is not a regular file");
 }
 
-struct pending *pending_open(const char *path, const struct store *store, struct fault *fault)
+struct pending *pending_open(const char *path, const struct filter *filter, struct fault *fault)
 {
     struct pending *pending = pending_alloc(path, fault);
     if (pending == NULL)
@@ -193,7 +196,7 @@ struct pending *pending_open(const char *path, const struct store *store, struct
         fault_way_out(fault, fault->error == ENOENT
                                  ? "a run with --pending FILE makes it when it succeeds"
                                  : "name files made with --pending");
-    else if (read_head(pending, fault) == 0 && check_head(pending, store, fault) == 0 &&
+    else if (read_head(pending, fault) == 0 && check_head(pending, filter, fault) == 0 &&
              check_keys(pending, fault) == 0)
         return pending;
     pending_free(pending);
@@ -301,7 +304,7 @@ struct pending *pending_claim(const char *path, struct fault *fault)
     return NULL;
 }
 
-int pending_add(const struct pending *pending, struct filter *filter, uint64_t *added,
+int pending_add(const struct pending *pending, struct writer *writer, uint64_t *added,
                 struct fault *fault)
 {
     static struct key keys[BATCH_KEYS]; /* too large for a small stack, with read_keys */
@@ -309,7 +312,7 @@ int pending_add(const struct pending *pending, struct filter *filter, uint64_t *
     uint64_t from = 0, more;
     ptrdiff_t n;
     for (; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n) {
-        if (filter_add(filter, keys, (size_t)n, seen, &more, fault) != n)
+        if (writer_add(writer, keys, (size_t)n, seen, &more, fault) != n)
             return -1;
         *added += more;
     }
@@ -319,30 +322,30 @@ int pending_add(const struct pending *pending, struct filter *filter, uint64_t *
 /* --- writing --- */
 
 /* Makes the filter expect the keys of the existing file. */
-static int expect_keys(const struct pending *pending, struct filter *filter, struct fault *fault)
+static int expect_keys(const struct pending *pending, struct writer *writer, struct fault *fault)
 {
     struct key keys[BATCH_KEYS];
     uint64_t from = 0;
     ptrdiff_t n;
     for (; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n)
-        if (filter_expect_again(filter, keys, (size_t)n, fault) != 0)
+        if (writer_expect_again(writer, keys, (size_t)n, fault) != 0)
             return -1;
     return n < 0 ? -1 : 0;
 }
 
-int pending_begin(struct pending *pending, struct filter *filter, struct fault *fault)
+int pending_begin(struct pending *pending, struct writer *writer, struct fault *fault)
 {
     struct stat old;
     struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
     if (pending->fd >= 0 &&
-        (check_head(pending, filter_store(filter), fault) != 0 || check_keys(pending, fault) != 0))
+        (check_head(pending, writer->filter, fault) != 0 || check_keys(pending, fault) != 0))
         return -1;
     if (ftruncate(pending->new_fd, 0) != 0 || flight_write_head(pending->new_fd, &head) != 0)
         return fault_system(pending, fault);
     if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
         side_file_copy_owner(pending->new_fd, &old);
-    return filter_hold_in(filter, pending->new_fd, pending->target, fault) == 0
-               ? expect_keys(pending, filter, fault)
+    return writer_hold_in(writer, pending->new_fd, pending->target, fault) == 0
+               ? expect_keys(pending, writer, fault)
                : -1;
 }
 
@@ -359,11 +362,11 @@ static int check_names(const struct pending *pending, struct fault *fault)
     return fault_temporary(fault);
 }
 
-int pending_finish(struct pending *pending, const struct filter *filter, struct fault *fault)
+int pending_finish(struct pending *pending, const struct writer *writer, struct fault *fault)
 {
-    struct key_file_head head = {.kind = KEYS_PENDING, .count = filter_kept(filter)};
+    struct key_file_head head = {.kind = KEYS_PENDING, .count = writer_kept(writer)};
     off_t end = (off_t)(FLIGHT_HEAD_BYTES + head.count * KEY_BYTES);
-    memcpy(head.uuid, store_header(filter_store(filter))->uuid, UUID_BYTES);
+    memcpy(head.uuid, filter_header(writer->filter)->uuid, UUID_BYTES);
     if (check_names(pending, fault) != 0)
         return -1;
     if (sum_up(pending->new_fd, head.count, &head.sum) != 0 ||

@@ -14,7 +14,10 @@
 #ifndef UNSEEN_FILTER_PENDING_H
 #define UNSEEN_FILTER_PENDING_H
 
-#include "filter/filter.h"
+#include "filter/writer.h"
+
+/* The lock of a file of pending keys (system/lock.h). */
+enum { LOCK_PENDING = 0 };
 
 struct pending;
 
@@ -28,22 +31,22 @@ const char *pending_target(const struct pending *pending);
 
 /* Makes the filter hold its keys in the file, and expect the keys of an earlier run again
  * (filter.h). Returns 0, or -1 with the fault. */
-int pending_begin(struct pending *pending, struct filter *filter, struct fault *fault);
+int pending_begin(struct pending *pending, struct writer *writer, struct fault *fault);
 
 /* Flushes the kept keys and gives the file its name. Returns 0, or -1 with the fault: then the name
  * leads to what it did before. */
-int pending_finish(struct pending *pending, const struct filter *filter, struct fault *fault);
+int pending_finish(struct pending *pending, const struct writer *writer, struct fault *fault);
 
 /* Opens a file for reading and checks its checksums, its keys included, and the filter's UUID. NULL
  * with the fault. */
-struct pending *pending_open(const char *path, const struct store *store, struct fault *fault);
+struct pending *pending_open(const char *path, const struct filter *filter, struct fault *fault);
 
 /* Whether an open file begins as a file of pending keys. */
 bool pending_is(int fd);
 
 /* Adds the keys of an open file to its filter, and to *added how many were not in. Returns 0, or -1
  * with the fault: some keys may have been added. */
-int pending_add(const struct pending *pending, struct filter *filter, uint64_t *added,
+int pending_add(const struct pending *pending, struct writer *writer, uint64_t *added,
                 struct fault *fault);
 
 /* Removes an unfinished file. NULL is allowed. */

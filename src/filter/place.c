@@ -14,74 +14,74 @@
 
 #include <string.h>
 
-static uint64_t room_in(const struct store *store, unsigned layer)
+static uint64_t room_in(const struct filter *filter, unsigned layer)
 {
-    uint64_t keys = layer_keys(store, &store->layers[layer]);
-    uint64_t capacity = store->layers[layer].plan.capacity;
+    uint64_t keys = layer_keys(filter, &filter->layers[layer]);
+    uint64_t capacity = filter->layers[layer].plan.capacity;
     return keys < capacity ? capacity - keys : 0;
 }
 
-uint64_t place_room(const struct store *store)
+uint64_t place_room(const struct filter *filter)
 {
     uint64_t room = 0;
-    unsigned filling = is_window(store) ? generation_filling(store) : store->count;
-    for (unsigned i = 0; i < store->count; i++)
-        if (!is_window(store) || i == filling)
-            room += room_in(store, i);
-    return store->header.plan.fixed ? UINT64_MAX : room;
+    unsigned filling = is_window(filter) ? generation_filling(filter) : filter->count;
+    for (unsigned i = 0; i < filter->count; i++)
+        if (!is_window(filter) || i == filling)
+            room += room_in(filter, i);
+    return filter->header.plan.fixed ? UINT64_MAX : room;
 }
 
-unsigned place_next(const struct store *store)
+unsigned place_next(const struct filter *filter)
 {
     unsigned layer = 0;
-    if (is_window(store)) {
-        layer = generation_filling(store);
-        return layer < store->count && room_in(store, layer) > 0 ? layer : store->count;
+    if (is_window(filter)) {
+        layer = generation_filling(filter);
+        return layer < filter->count && room_in(filter, layer) > 0 ? layer : filter->count;
     }
-    while (layer < store->count && room_in(store, layer) == 0)
+    while (layer < filter->count && room_in(filter, layer) == 0)
         layer++;
-    return layer == store->count && store->header.plan.fixed ? layer - 1 : layer;
+    return layer == filter->count && filter->header.plan.fixed ? layer - 1 : layer;
 }
 
-static void set(struct store *store, unsigned number, const struct key *keys, size_t n)
+static void set(struct filter *filter, unsigned number, const struct key *keys, size_t n)
 {
-    struct layer *layer = &store->layers[number];
+    struct layer *layer = &filter->layers[number];
     if (has_stage(layer))
-        stage_set(store, number, keys, n);
+        stage_set(filter, number, keys, n);
     else
-        pages_set(store, layer, keys, n);
-    count_keys(store, layer, n);
-    if (is_window(store))
-        window_settled(store, number);
+        pages_set(filter, layer, keys, n);
+    count_keys(filter, layer, n);
+    if (is_window(filter))
+        window_settled(filter, number);
 }
 
 /* As place_keys, for keys none of which is in. */
-static size_t place_run(struct store *store, const struct key *keys, size_t n, bool all)
+static size_t place_run(struct filter *filter, const struct key *keys, size_t n, bool all)
 {
     size_t done = 0;
     while (done < n) {
-        unsigned layer = place_next(store);
-        if (layer == store->count && !all)
+        unsigned layer = place_next(filter);
+        if (layer == filter->count && !all)
             break;
         size_t left = n - done;
-        if (layer == store->count)
-            layer = generation_newest(store);
-        else if (room_in(store, layer) > 0 && room_in(store, layer) < left)
-            left = (size_t)room_in(store, layer);
-        set(store, layer, keys + done, left);
+        if (layer == filter->count)
+            layer = generation_newest(filter);
+        else if (room_in(filter, layer) > 0 && room_in(filter, layer) < left)
+            left = (size_t)room_in(filter, layer);
+        set(filter, layer, keys + done, left);
         done += left;
     }
     return done;
 }
 
-size_t place_keys(struct store *store, const struct key *keys, size_t n, const uint8_t *in,
+size_t place_keys(struct filter *filter, const struct key *keys, size_t n, const uint8_t *in,
                   bool all)
 {
     size_t done = 0;
     while (done < n) {
         const uint8_t *end = memchr(in + done, 1, n - done);
         size_t run = end != NULL ? (size_t)(end - (in + done)) : n - done;
-        size_t placed = place_run(store, keys + done, run, all);
+        size_t placed = place_run(filter, keys + done, run, all);
         done += placed;
         if (placed < run)
             break;

@@ -15,54 +15,55 @@
 #include <string.h>
 
 /* The stage first: keys are set in the layer before they leave the stage. */
-static void probe_layer(const struct store *store, unsigned i, uint64_t now, const struct key *keys,
-                        size_t n, uint8_t *seen)
+static void probe_layer(const struct filter *filter, unsigned i, uint64_t now,
+                        const struct key *keys, size_t n, uint8_t *seen)
 {
-    const struct layer *layer = &store->layers[i];
+    const struct layer *layer = &filter->layers[i];
     if (has_stage(layer))
-        stage_test(store, i, keys, n, seen);
-    if (!generation_expired(store, i, now) && !layer_is_empty(store, layer))
-        store->kernel->test(&layer->bits, keys, n, seen);
+        stage_test(filter, i, keys, n, seen);
+    if (!generation_expired(filter, i, now) && !layer_is_empty(filter, layer))
+        filter->kernel->test(&layer->bits, keys, n, seen);
 }
 
 /* Newest first, because it is the largest. */
-void probe_layers(const struct store *store, unsigned except, const struct key *keys, size_t n,
+void probe_layers(const struct filter *filter, unsigned except, const struct key *keys, size_t n,
                   uint8_t *seen)
 {
-    uint64_t now = generation_now(store);
-    for (unsigned i = store->count; i-- > 0;)
+    uint64_t now = generation_now(filter);
+    for (unsigned i = filter->count; i-- > 0;)
         if (i != except)
-            probe_layer(store, i, now, keys, n, seen);
+            probe_layer(filter, i, now, keys, n, seen);
 }
 
-void probe_newest(const struct store *store, const struct key *keys, size_t n, uint8_t *seen)
+void probe_newest(const struct filter *filter, const struct key *keys, size_t n, uint8_t *seen)
 {
-    unsigned newest = generation_largest(store);
-    if (!is_window(store))
-        probe_layers(store, store->count, keys, n, seen);
-    else if (newest < store->count)
-        probe_layer(store, newest, generation_now(store), keys, n, seen);
+    unsigned newest = generation_largest(filter);
+    if (!is_window(filter))
+        probe_layers(filter, filter->count, keys, n, seen);
+    else if (newest < filter->count)
+        probe_layer(filter, newest, generation_now(filter), keys, n, seen);
 }
 
-int probe_begin(struct store *store, const struct key *keys, size_t n, uint8_t *seen,
+int probe_begin(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                 struct fault *fault)
 {
-    if (store_refresh(store, fault) != 0)
+    if (filter_refresh(filter, fault) != 0)
         return -1;
-    if (!store->asked && !in_memory(store)) {
-        for (unsigned i = 0; i < store->count; i++)
-            stage_prefetch(store, i, keys, n);
-        pages_prefetch(store, keys, n);
+    if (!filter->asked && !in_memory(filter)) {
+        for (unsigned i = 0; i < filter->count; i++)
+            stage_prefetch(filter, i, keys, n);
+        pages_prefetch(filter, keys, n);
     }
-    store->asked = true;
+    filter->asked = true;
     memset(seen, 0, n);
     return 0;
 }
 
-int probe(struct store *store, const struct key *keys, size_t n, uint8_t *seen, struct fault *fault)
+int probe(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
+          struct fault *fault)
 {
-    if (probe_begin(store, keys, n, seen, fault) != 0)
+    if (probe_begin(filter, keys, n, seen, fault) != 0)
         return -1;
-    probe_layers(store, store->count, keys, n, seen);
+    probe_layers(filter, filter->count, keys, n, seen);
     return 0;
 }

@@ -29,103 +29,103 @@ enum { JOURNAL_LAYER = 4, JOURNAL_KEY = 8, JOURNAL_BLOCKS = 64 };
 
 _Static_assert(JOURNAL_BLOCKS + BLOCKS_MAX * BLOCK_BYTES <= JOURNAL_BYTES, "the journal is a page");
 
-static size_t journal_at(const struct store *store)
+static size_t journal_at(const struct filter *filter)
 {
-    return (size_t)store->header.layers_at - JOURNAL_BYTES;
+    return (size_t)filter->header.layers_at - JOURNAL_BYTES;
 }
 
-bool removal_repair_is_due(const struct store *store)
+bool removal_repair_is_due(const struct filter *filter)
 {
-    return store->header.plan.geometry.counting && get32(store, journal_at(store)) != 0;
+    return filter->header.plan.geometry.counting && get32(filter, journal_at(filter)) != 0;
 }
 
-bool removal_is_unfinished(const struct store *store)
+bool removal_is_unfinished(const struct filter *filter)
 {
     /* Asked again, because a live removal may have ended meanwhile. */
-    return removal_repair_is_due(store) && !lock_is_held(store->file.fd, LOCK_CHANGE) &&
-           removal_repair_is_due(store);
+    return removal_repair_is_due(filter) && !lock_is_held(filter->file.fd, LOCK_CHANGE) &&
+           removal_repair_is_due(filter);
 }
 
-static void journal_begin(struct store *store, unsigned layer, struct key key)
+static void journal_begin(struct filter *filter, unsigned layer, struct key key)
 {
-    uint8_t *journal = store->metadata + journal_at(store);
-    put32(store, journal_at(store) + JOURNAL_LAYER, layer);
+    uint8_t *journal = filter->metadata + journal_at(filter);
+    put32(filter, journal_at(filter) + JOURNAL_LAYER, layer);
     store_key(journal + JOURNAL_KEY, key);
-    cells_save(&store->layers[layer].bits, key, journal + JOURNAL_BLOCKS);
+    cells_save(&filter->layers[layer].bits, key, journal + JOURNAL_BLOCKS);
     fence_for_others();
-    put32(store, journal_at(store), 1);
+    put32(filter, journal_at(filter), 1);
     fence_for_others();
 }
 
-static void journal_end(struct store *store)
+static void journal_end(struct filter *filter)
 {
     fence_for_others();
-    put32(store, journal_at(store), 0);
+    put32(filter, journal_at(filter), 0);
 }
 
-void removal_repair(struct store *store)
+void removal_repair(struct filter *filter)
 {
-    const uint8_t *journal = store->metadata + journal_at(store);
-    uint32_t layer = get32(store, journal_at(store) + JOURNAL_LAYER);
+    const uint8_t *journal = filter->metadata + journal_at(filter);
+    uint32_t layer = get32(filter, journal_at(filter) + JOURNAL_LAYER);
     /* Others may have tested the key as absent meanwhile, so they must test again. */
-    if (layer < store->count &&
-        cells_restore(&store->layers[layer].bits, load_key(journal + JOURNAL_KEY),
+    if (layer < filter->count &&
+        cells_restore(&filter->layers[layer].bits, load_key(journal + JOURNAL_KEY),
                       journal + JOURNAL_BLOCKS))
-        count_settling(store);
-    journal_end(store);
+        count_settling(filter);
+    journal_end(filter);
 }
 
 /* Which layers may have each key: bit i of in[] is layer i. Other layers will not come to have it
  * while keys are removed. */
-static void find_layers(const struct store *store, const struct key *keys, size_t n,
+static void find_layers(const struct filter *filter, const struct key *keys, size_t n,
                         uint64_t in[BATCH_KEYS])
 {
     uint8_t seen[BATCH_KEYS];
     memset(in, 0, n * sizeof *in);
-    for (unsigned i = 0; i < store->count; i++) {
+    for (unsigned i = 0; i < filter->count; i++) {
         memset(seen, 0, n);
-        store->kernel->test(&store->layers[i].bits, keys, n, seen);
+        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
         for (size_t k = 0; k < n; k++)
             in[k] |= (uint64_t)seen[k] << i;
     }
 }
 
-static enum removal remove_key(struct store *store, struct key key, uint64_t in)
+static enum removal remove_key(struct filter *filter, struct key key, uint64_t in)
 {
     unsigned found = 0, layer = 0;
-    for (unsigned i = 0; i < store->count; i++)
-        if ((in >> i & 1) != 0 && cells_has(&store->layers[i].bits, key)) {
+    for (unsigned i = 0; i < filter->count; i++)
+        if ((in >> i & 1) != 0 && cells_has(&filter->layers[i].bits, key)) {
             found++;
             layer = i;
         }
     if (found != 1)
         return found == 0 ? REMOVAL_ABSENT : REMOVAL_AMBIGUOUS;
-    journal_begin(store, layer, key);
-    cells_remove(&store->layers[layer].bits, key);
-    journal_end(store);
-    uint64_t keys = layer_keys(store, &store->layers[layer]);
+    journal_begin(filter, layer, key);
+    cells_remove(&filter->layers[layer].bits, key);
+    journal_end(filter);
+    uint64_t keys = layer_keys(filter, &filter->layers[layer]);
     if (keys > 0)
-        put64(store, layer_state_at(layer) + LAYER_KEYS, keys - 1);
+        put64(filter, layer_state_at(layer) + LAYER_KEYS, keys - 1);
     return REMOVAL_DONE;
 }
 
-ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
+ptrdiff_t removal_remove(struct filter *filter, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault)
 {
     uint64_t in[BATCH_KEYS];
     ptrdiff_t removed = 0;
-    if (!store->header.plan.geometry.counting)
-        return fault_set(fault, store->file.path, "is not a counting filter");
+    if (!filter->header.plan.geometry.counting)
+        return fault_set(fault, filter->file.path, "is not a counting filter");
     /* The test also reads the pages into memory before the lock is taken. */
-    if (probe(store, keys, n, removals, fault) != 0 || store_lock_to_settle(store, fault) != 0)
+    if (probe(filter, keys, n, removals, fault) != 0 || filter_lock_to_settle(filter, fault) != 0)
         return -1;
-    find_layers(store, keys, n, in);
+    find_layers(filter, keys, n, in);
     for (size_t i = 0; i < n; i++) {
-        removals[i] = (uint8_t)remove_key(store, keys[i], in[i]);
+        removals[i] = (uint8_t)remove_key(filter, keys[i], in[i]);
         removed += removals[i] == REMOVAL_DONE;
     }
     if (removed > 0)
-        note_change(store);
-    store_unlock(store);
+        note_change(filter);
+    filter_unlock(filter);
     return removed;
 }

@@ -5,7 +5,7 @@
 #define UNSEEN_FILTER_REMOVAL_H
 
 #include "core/hash.h"
-#include "filter/store.h"
+#include "filter/filter.h"
 
 /* What became of a line that was to be removed. */
 enum removal {
@@ -17,14 +17,14 @@ enum removal {
 /* Removes up to BATCH_KEYS keys from a counting filter, in order; removals[i] is an enum removal.
  * Keys in flight are not in. Returns how many were removed, or -1 with the fault: none was, then.
  * If the process is killed, each key is removed completely or not at all. */
-ptrdiff_t removal_remove(struct store *store, const struct key *keys, size_t n, uint8_t *removals,
+ptrdiff_t removal_remove(struct filter *filter, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault);
 
 /* Whether a removal was killed, so that the next writer will undo its last key. */
-bool removal_is_unfinished(const struct store *store);
+bool removal_is_unfinished(const struct filter *filter);
 
 /* Under LOCK_CHANGE: undo the last key of a removal that was killed. */
-bool removal_repair_is_due(const struct store *store);
-void removal_repair(struct store *store);
+bool removal_repair_is_due(const struct filter *filter);
+void removal_repair(struct filter *filter);
 
 #endif

@@ -15,11 +15,11 @@
 #ifndef UNSEEN_FILTER_SLOT_H
 #define UNSEEN_FILTER_SLOT_H
 
+#include "filter/filter.h"
 #include "filter/flight.h"
-#include "filter/store.h"
-#include "system/side_file.h"
+#include "io/side_file.h"
 
-struct filter;
+struct writer;
 
 /* The record of a slot. */
 struct slot_facts {
@@ -28,29 +28,29 @@ struct slot_facts {
     uint64_t file;     /* the inode number of its file; 0: there is none */
     uint32_t number, level;
 };
-struct slot_facts slot_facts(const struct store *store, unsigned slot);
+struct slot_facts slot_facts(const struct filter *filter, unsigned slot);
 
 /* Whether the owner of another slot lives: 1 or 0, or -1 with the fault. */
-int slot_lives(const struct store *store, unsigned slot, struct fault *fault);
+int slot_lives(const struct filter *filter, unsigned slot, struct fault *fault);
 
 /* --- for the files of this directory --- */
 
 /* Takes a free slot, unless this writer has one; waits while all are taken. Returns 0, or -1 with
  * the fault. */
-int slot_take(struct filter *filter, struct fault *fault);
+int slot_take(struct writer *writer, struct fault *fault);
 
 /* Gives a guest's slot back, unless keys are in flight. */
-void slot_rest(struct filter *filter);
+void slot_rest(struct writer *writer);
 
 /* Makes room for `n` more keys in this writer's flight; makes or enlarges its side file if needed.
  * LOCK_CHANGE must not be held. Returns 0, or -1 with the fault. */
-int slot_reserve(struct filter *filter, uint64_t n, struct fault *fault);
+int slot_reserve(struct writer *writer, uint64_t n, struct fault *fault);
 
 /* Empties the flight, and removes its side file. */
-void slot_leave(struct filter *filter);
+void slot_leave(struct writer *writer);
 
 /* The flight in a slot; and the name of a side file. */
-struct flight slot_flight(const struct store *store, unsigned slot);
-void slot_path(const struct store *store, uint32_t number, char path[SIDE_FILE_NAME_MAX]);
+struct flight slot_flight(const struct filter *filter, unsigned slot);
+void slot_path(const struct filter *filter, uint32_t number, char path[SIDE_FILE_NAME_MAX]);
 
 #endif

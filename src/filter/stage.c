@@ -57,9 +57,9 @@ enum { KEYS_A_PAGE = PAGE_BYTES / KEY_BYTES };
 /* Far enough for memory to answer (core/kernel_body.h). */
 enum { AHEAD = 32 };
 
-static uint64_t era_of(const struct store *store, unsigned layer)
+static uint64_t era_of(const struct filter *filter, unsigned layer)
 {
-    return get64(store, layer_state_at(layer) + LAYER_ERA);
+    return get64(filter, layer_state_at(layer) + LAYER_ERA);
 }
 
 static bool in_use(uint64_t era)
@@ -67,19 +67,19 @@ static bool in_use(uint64_t era)
     return era % 2 != 0;
 }
 
-static bool is_marked(const struct store *store, unsigned layer)
+static bool is_marked(const struct filter *filter, unsigned layer)
 {
-    return get64(store, layer_state_at(layer) + LAYER_EMPTYING) != 0;
+    return get64(filter, layer_state_at(layer) + LAYER_EMPTYING) != 0;
 }
 
-static bool is_emptying(const struct store *store, unsigned layer)
+static bool is_emptying(const struct filter *filter, unsigned layer)
 {
-    return is_marked(store, layer) && lock_is_held(store->file.fd, LOCK_GROW);
+    return is_marked(filter, layer) && lock_is_held(filter->file.fd, LOCK_GROW);
 }
 
-bool stage_is_half_emptied(const struct store *store, unsigned layer)
+bool stage_is_half_emptied(const struct filter *filter, unsigned layer)
 {
-    return is_marked(store, layer) && !is_emptying(store, layer);
+    return is_marked(filter, layer) && !is_emptying(filter, layer);
 }
 
 /* --- places --- */
@@ -131,11 +131,11 @@ static void prefetch(const struct stage *stage, const struct key *keys, size_t f
         __builtin_prefetch(&stage->table[place_of(stage, keys[i])]);
 }
 
-void stage_test(const struct store *store, unsigned layer, const struct key *keys, size_t n,
+void stage_test(const struct filter *filter, unsigned layer, const struct key *keys, size_t n,
                 uint8_t *seen)
 {
-    const struct stage *stage = &store->layers[layer].stage;
-    if (stage->pages == 0 || !in_use(era_of(store, layer)))
+    const struct stage *stage = &filter->layers[layer].stage;
+    if (stage->pages == 0 || !in_use(era_of(filter, layer)))
         return;
     prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
     for (size_t i = 0; i < n; i++) {
@@ -148,10 +148,10 @@ void stage_test(const struct store *store, unsigned layer, const struct key *key
     fence_for_others();
 }
 
-void stage_prefetch(const struct store *store, unsigned layer, const struct key *keys, size_t n)
+void stage_prefetch(const struct filter *filter, unsigned layer, const struct key *keys, size_t n)
 {
-    const struct stage *stage = &store->layers[layer].stage;
-    if (stage->pages != 0 && in_use(era_of(store, layer)))
+    const struct stage *stage = &filter->layers[layer].stage;
+    if (stage->pages != 0 && in_use(era_of(filter, layer)))
         for (size_t i = 0; i < n; i++)
             map_advise(&stage->table[place_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
 }
@@ -180,14 +180,14 @@ static void check_full(struct stage *stage, uint64_t era)
         stage->full = era;
 }
 
-void stage_set(struct store *store, unsigned layer, const struct key *keys, size_t n)
+void stage_set(struct filter *filter, unsigned layer, const struct key *keys, size_t n)
 {
-    struct stage *stage = &store->layers[layer].stage;
+    struct stage *stage = &filter->layers[layer].stage;
     /* The mark before the era, because the mark is cleared last. */
-    bool emptying = is_emptying(store, layer);
-    uint64_t era = era_of(store, layer);
+    bool emptying = is_emptying(filter, layer);
+    uint64_t era = era_of(filter, layer);
     if (emptying || !in_use(era) || stage->ours != era) {
-        pages_set(store, &store->layers[layer], keys, n);
+        pages_set(filter, &filter->layers[layer], keys, n);
         return;
     }
     prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
@@ -196,7 +196,7 @@ void stage_set(struct store *store, unsigned layer, const struct key *keys, size
             prefetch(stage, keys, i + AHEAD, i + AHEAD + 1);
         if (put(stage, keys[i]))
             continue;
-        pages_set(store, &store->layers[layer], &keys[i], 1);
+        pages_set(filter, &filter->layers[layer], &keys[i], 1);
         if (keys[i].lo != 0)
             check_full(stage, era);
     }
@@ -210,22 +210,22 @@ static uint64_t place_of_page(const struct layer *layer, uint64_t page)
     return (uint64_t)((double)page / (double)layer->plan.pages * (double)places_of(&layer->stage));
 }
 
-struct stage_reader stage_begin(const struct store *store, unsigned layer, uint64_t from,
+struct stage_reader stage_begin(const struct filter *filter, unsigned layer, uint64_t from,
                                 uint64_t end)
 {
-    struct stage_reader reader = {.store = store, .layer = layer, .from = from, .end = end};
-    if (!has_stage(&store->layers[layer]) || !in_use(era_of(store, layer)))
+    struct stage_reader reader = {.filter = filter, .layer = layer, .from = from, .end = end};
+    if (!has_stage(&filter->layers[layer]) || !in_use(era_of(filter, layer)))
         return reader;
-    uint64_t place = place_of_page(&store->layers[layer], from);
+    uint64_t place = place_of_page(&filter->layers[layer], from);
     reader.place = place > 0 ? place - 1 : 0;
-    reader.last = place_of_page(&store->layers[layer], end) + STAGE_REACH;
+    reader.last = place_of_page(&filter->layers[layer], end) + STAGE_REACH;
     return reader;
 }
 
 /* Keeps those of n places whose keys fall on the reader's pages. Returns how many. */
 static size_t keep(const struct stage_reader *reader, struct key *keys, size_t n)
 {
-    uint64_t pages = reader->store->layers[reader->layer].plan.pages;
+    uint64_t pages = reader->filter->layers[reader->layer].plan.pages;
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         struct key key = {LITTLE64(keys[i].lo), LITTLE64(keys[i].hi)};
@@ -238,33 +238,34 @@ static size_t keep(const struct stage_reader *reader, struct key *keys, size_t n
 
 ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE], struct fault *fault)
 {
-    const struct store *store = reader->store;
-    const struct stage *stage = &store->layers[reader->layer].stage;
+    const struct filter *filter = reader->filter;
+    const struct stage *stage = &filter->layers[reader->layer].stage;
     size_t kept = 0;
     while (kept == 0 && reader->place < reader->last) {
         uint64_t left = reader->last - reader->place;
         size_t n = left < STAGE_PIECE ? (size_t)left : STAGE_PIECE, bytes = n * KEY_BYTES;
-        if (signals_pending() && !store->settling)
-            return fault_errno(fault, store->file.path, NULL, EINTR);
-        if (io_read_at(store->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) != bytes)
-            return fault_errno(fault, store->file.path, NULL, errno != 0 ? errno : EIO);
+        if (signals_pending() && !filter->settling)
+            return fault_errno(fault, filter->file.path, NULL, EINTR);
+        if (io_read_at(filter->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) !=
+            bytes)
+            return fault_errno(fault, filter->file.path, NULL, errno != 0 ? errno : EIO);
         reader->place += n;
         kept = keep(reader, keys, n);
     }
     return (ptrdiff_t)kept;
 }
 
-int stage_count(const struct store *store, unsigned layer, uint64_t from, uint64_t end,
+int stage_count(const struct filter *filter, unsigned layer, uint64_t from, uint64_t end,
                 uint64_t *keys, struct fault *fault)
 {
     struct key piece[STAGE_PIECE];
-    const struct bits *bits = &store->layers[layer].bits;
-    struct stage_reader reader = stage_begin(store, layer, from, end);
+    const struct bits *bits = &filter->layers[layer].bits;
+    struct stage_reader reader = stage_begin(filter, layer, from, end);
     ptrdiff_t n;
     *keys = 0;
     while ((n = stage_read(&reader, piece, fault)) > 0) {
         uint8_t seen[STAGE_PIECE] = {0};
-        store->kernel->test(bits, piece, (size_t)n, seen);
+        filter->kernel->test(bits, piece, (size_t)n, seen);
         for (ptrdiff_t i = 0; i < n; i++)
             *keys += !seen[i];
     }
@@ -273,12 +274,12 @@ int stage_count(const struct store *store, unsigned layer, uint64_t from, uint64
 
 /* --- room --- */
 
-bool stage_wants_room(const struct store *store, unsigned layer)
+bool stage_wants_room(const struct filter *filter, unsigned layer)
 {
-    const struct stage *stage = &store->layers[layer].stage;
-    uint64_t era = era_of(store, layer);
+    const struct stage *stage = &filter->layers[layer].stage;
+    uint64_t era = era_of(filter, layer);
     return stage->pages != 0 && !stage->unused && (stage->ours != era || stage->full == era) &&
-           !is_emptying(store, layer);
+           !is_emptying(filter, layer);
 }
 
 /* A sixteenth of the memory, from 64 MB to 1 GB: less than where the system begins to write
@@ -291,81 +292,81 @@ uint64_t stage_stretch(void)
 }
 
 /* Sets the keys of pages from..end in the layer, under LOCK_CHANGE for a piece at a time. */
-static int set_stretch(struct store *store, unsigned layer, uint64_t from, uint64_t end,
+static int set_stretch(struct filter *filter, unsigned layer, uint64_t from, uint64_t end,
                        struct fault *fault)
 {
     struct key keys[STAGE_PIECE];
-    struct stage_reader reader = stage_begin(store, layer, from, end);
+    struct stage_reader reader = stage_begin(filter, layer, from, end);
     ptrdiff_t n;
     while ((n = stage_read(&reader, keys, fault)) > 0) {
-        if (store_check_signals(store, fault) != 0 || store_lock(store, fault) != 0)
+        if (filter_check_signals(filter, fault) != 0 || filter_lock(filter, fault) != 0)
             return -1;
-        store->kernel->set(&store->layers[layer].bits, keys, (size_t)n);
-        store_unlock(store);
+        filter->kernel->set(&filter->layers[layer].bits, keys, (size_t)n);
+        filter_unlock(filter);
     }
     return n < 0 ? -1 : 0;
 }
 
 /* Steps 1 and 2. The system writes a stretch of pages while the next stretch is set. */
-static int set_all(struct store *store, unsigned number, struct fault *fault)
+static int set_all(struct filter *filter, unsigned number, struct fault *fault)
 {
-    const struct layer *layer = &store->layers[number];
+    const struct layer *layer = &filter->layers[number];
     uint64_t pages = layer->plan.pages, stretch = stage_stretch(), end;
-    if (store_lock(store, fault) != 0)
+    if (filter_lock(filter, fault) != 0)
         return -1;
-    pages_get_bits(store, layer);
-    put64(store, layer->state_at + LAYER_EMPTYING, 1);
-    store_unlock(store);
+    pages_get_bits(filter, layer);
+    put64(filter, layer->state_at + LAYER_EMPTYING, 1);
+    filter_unlock(filter);
     for (uint64_t from = 0; from < pages; from = end) {
         end = pages - from < stretch ? pages : from + stretch;
-        if (pages_populate_to_write(store, layer, from, end, fault) != 0 ||
-            set_stretch(store, number, from, end, fault) != 0 ||
-            pages_begin_to_write(store, layer, from, end, fault) != 0)
+        if (pages_populate_to_write(filter, layer, from, end, fault) != 0 ||
+            set_stretch(filter, number, from, end, fault) != 0 ||
+            pages_begin_to_write(filter, layer, from, end, fault) != 0)
             return -1;
     }
-    return pages_flush(store, layer, "cannot be written", fault);
+    return pages_flush(filter, layer, "cannot be written", fault);
 }
 
 /* Step 4. Blocks that cannot be freed are cleared. */
-static int free_blocks(struct store *store, unsigned layer, struct fault *fault)
+static int free_blocks(struct filter *filter, unsigned layer, struct fault *fault)
 {
     enum { SLICE = 4096 };
-    const struct stage *stage = &store->layers[layer].stage;
+    const struct stage *stage = &filter->layers[layer].stage;
     for (uint64_t page = 0; page < stage->pages; page += SLICE) {
         uint64_t left = stage->pages - page;
         size_t bytes = (size_t)(left < SLICE ? left : SLICE) * PAGE_BYTES;
-        if (store_check_signals(store, fault) != 0)
+        if (filter_check_signals(filter, fault) != 0)
             return -1;
-        if (io_punch_hole(store->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
+        if (io_punch_hole(filter->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
             memset(&stage->table[page * KEYS_A_PAGE], 0, bytes);
     }
-    put64(store, layer_state_at(layer) + LAYER_EMPTYING, 0);
+    put64(filter, layer_state_at(layer) + LAYER_EMPTYING, 0);
     return 0;
 }
 
 /* Flushes the era before keys come, or they would not be found after a power cut. */
-static void allocate(struct store *store, unsigned layer)
+static void allocate(struct filter *filter, unsigned layer)
 {
-    struct stage *stage = &store->layers[layer].stage;
-    uint64_t era = era_of(store, layer);
-    stage->unused = io_reserve(store->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
+    struct stage *stage = &filter->layers[layer].stage;
+    uint64_t era = era_of(filter, layer);
+    stage->unused = io_reserve(filter->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
     if (!stage->unused && !in_use(era)) {
-        put64(store, layer_state_at(layer) + LAYER_ERA, ++era);
-        stage->unused = msync(store->metadata, FLIGHT_AT, MS_SYNC) != 0;
+        put64(filter, layer_state_at(layer) + LAYER_ERA, ++era);
+        stage->unused = msync(filter->metadata, FLIGHT_AT, MS_SYNC) != 0;
     }
     stage->ours = stage->unused ? 0 : era;
 }
 
-int stage_make_room(struct store *store, unsigned layer, struct fault *fault)
+int stage_make_room(struct filter *filter, unsigned layer, struct fault *fault)
 {
-    uint64_t era = era_of(store, layer);
-    if (in_use(era) && store->layers[layer].stage.full == era) {
-        if (set_all(store, layer, fault) != 0)
+    uint64_t era = era_of(filter, layer);
+    if (in_use(era) && filter->layers[layer].stage.full == era) {
+        if (set_all(filter, layer, fault) != 0)
             return -1;
-        put64(store, layer_state_at(layer) + LAYER_ERA, ++era);
+        put64(filter, layer_state_at(layer) + LAYER_ERA, ++era);
     }
-    if (!in_use(era) && is_marked(store, layer) && free_blocks(store, layer, fault) != 0)
+    if (!in_use(era) && is_marked(filter, layer) && free_blocks(filter, layer, fault) != 0)
         return -1;
-    allocate(store, layer);
+    allocate(filter, layer);
     return 0;
 }

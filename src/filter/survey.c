@@ -22,46 +22,46 @@ static uint64_t spread(uint64_t pages, uint64_t most, uint64_t i)
 
 /* Reads the pages of a layer; if these are more than `most`, so many of them. Returns how many
  * pages of the layer there are for each that was read. */
-static double survey_pages(struct estimate *estimate, const struct store *store, unsigned layer,
+static double survey_pages(struct estimate *estimate, const struct filter *filter, unsigned layer,
                            uint64_t most, uint64_t *staged)
 {
     _Alignas(BLOCK_BYTES) uint8_t buffer[PAGE_BYTES];
     struct fault ignored; /* keys that cannot be read are not counted; a signal ends the survey */
-    const struct bits *bits = store_bits(store, layer);
+    const struct bits *bits = filter_bits(filter, layer);
     estimate_start(estimate, bits->geometry);
     *staged = 0;
     for (uint64_t i = 0; i < most && most < bits->pages; i++) {
         uint64_t here, number = spread(bits->pages, most, i);
-        (void)stage_count(store, layer, number, number + 1, &here, &ignored);
+        (void)stage_count(filter, layer, number, number + 1, &here, &ignored);
         *staged += here;
-        const uint8_t *page = pages_get(store, layer, number, buffer);
+        const uint8_t *page = pages_get(filter, layer, number, buffer);
         if (page != NULL)
             estimate_add(estimate, page, 1);
     }
     if (most < bits->pages)
         return (double)bits->pages / fmax(1, (double)estimate->pages);
-    (void)stage_count(store, layer, 0, bits->pages, staged, &ignored);
+    (void)stage_count(filter, layer, 0, bits->pages, staged, &ignored);
     estimate_expect(estimate, bits->pages);
     for (uint64_t page = 0; page < bits->pages && !signals_pending(); page += SURVEY_PIECE) {
         uint64_t left = bits->pages - page;
         uint64_t pages = left < SURVEY_PIECE ? left : SURVEY_PIECE;
-        pages_read_ahead(store, layer, page, pages);
+        pages_read_ahead(filter, layer, page, pages);
         estimate_add(estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
     return 1;
 }
 
-static void survey_layer(struct layer_survey *layer, const struct store *store, unsigned i,
+static void survey_layer(struct layer_survey *layer, const struct filter *filter, unsigned i,
                          uint64_t most)
 {
-    const struct filter_plan *plan = &store_header(store)->plan;
+    const struct filter_plan *plan = &filter_header(filter)->plan;
     struct estimate estimate;
-    uint64_t counted_before = store_layer_keys(store, i), staged;
-    double each = survey_pages(&estimate, store, i, most, &staged);
+    uint64_t counted_before = filter_layer_keys(filter, i), staged;
+    double each = survey_pages(&estimate, filter, i, most, &staged);
     bool told = estimate_is_told(&estimate), sampled = each > 1;
     double keys = told ? estimate_keys(&estimate) : estimate_least_keys(&estimate);
     *layer = (struct layer_survey){
-        .plan = store_plan(store, i),
+        .plan = filter_plan(filter, i),
         .window = plan->window,
         .told = told,
         .keys = each * (keys + (double)staged),
@@ -70,8 +70,8 @@ static void survey_layer(struct layer_survey *layer, const struct store *store, 
         .rate = estimate_rate(&estimate),
         .fill = estimate_fill(&estimate),
         .counted_before = counted_before,
-        .counted = store_layer_keys(store, i),
-        .generation = plan->window ? generation_of(store, i) : (struct generation){.number = 0},
+        .counted = filter_layer_keys(filter, i),
+        .generation = plan->window ? generation_of(filter, i) : (struct generation){.number = 0},
     };
     struct geometry geometry = layer->plan.geometry;
     uint64_t pages = layer->plan.pages;
@@ -128,7 +128,7 @@ int survey_joint(const struct bits *const *layers, size_t n, struct estimate *es
 /* A filter that grew has each line in one layer. A merged filter may have a line in several layers
  * that could not be joined; for layers with the shape of layer `first`, the union of their bits
  * tells how many lines there are. */
-static void count_once(struct survey *survey, const struct store *store, unsigned first,
+static void count_once(struct survey *survey, const struct filter *filter, unsigned first,
                        uint64_t most)
 {
     const struct bits *members[LAYERS_MAX];
@@ -136,11 +136,11 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
     unsigned n = 0;
     double sum = 0;
     for (unsigned i = 0; i < survey->layers; i++) {
-        if (!join_is_possible(store_bits(store, i), store_bits(store, first)))
+        if (!join_is_possible(filter_bits(filter, i), filter_bits(filter, first)))
             continue;
         if (i < first) /* these were counted with layer i */
             return;
-        members[n++] = store_bits(store, i);
+        members[n++] = filter_bits(filter, i);
         sum += survey->layer[i].keys - survey->layer[i].staged;
     }
     if (n < 2 || survey_some(members, n, most, &joint) != 0 || joint.pages == 0)
@@ -155,14 +155,14 @@ static void count_once(struct survey *survey, const struct store *store, unsigne
 #define LEAST_PASSED 0.01
 
 /* The lines of a filter that is no window. */
-static void survey_lines(struct survey *survey, const struct store *store, uint64_t most)
+static void survey_lines(struct survey *survey, const struct filter *filter, uint64_t most)
 {
     double older = 1, all = 0, room = 0;
     for (unsigned i = 0; i < survey->layers; i++)
-        count_once(survey, store, i, most);
+        count_once(survey, filter, i, most);
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
-        bool grew = growth_added(&store_header(store)->plan, layer->plan.rate);
+        bool grew = growth_added(&filter_header(filter)->plan, layer->plan.rate);
         double passed = grew ? fmax(older, LEAST_PASSED) : 1;
         all += layer->keys / passed;
         survey->capacity += layer->capacity / passed;
@@ -211,25 +211,25 @@ static void survey_window(struct survey *survey)
 /* --- the whole filter --- */
 
 /* A layer that is being emptied, or was when its writer died, is not judged. */
-static void count_odd_pages(struct survey *survey, const struct store *store, unsigned i)
+static void count_odd_pages(struct survey *survey, const struct filter *filter, unsigned i)
 {
     const struct layer_survey *layer = &survey->layer[i];
-    if (window_is_turning(store) || layer->generation.retired || stage_is_half_emptied(store, i))
+    if (window_is_turning(filter) || layer->generation.retired || stage_is_half_emptied(filter, i))
         return;
     survey->fuller_pages += layer->evenness.fuller;
     survey->emptier_pages += layer->evenness.emptier;
 }
 
-static void survey_filter(struct survey *survey, const struct store *store, uint64_t most)
+static void survey_filter(struct survey *survey, const struct filter *filter, uint64_t most)
 {
     double filled = 0;
-    *survey = (struct survey){.layers = store_layers(store), .told = true};
+    *survey = (struct survey){.layers = filter_layers(filter), .told = true};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
-        survey_layer(layer, store, i, most);
+        survey_layer(layer, filter, i, most);
         if (most == UINT64_MAX && signals_pending())
             return;
-        count_odd_pages(survey, store, i);
+        count_odd_pages(survey, filter, i);
         survey->pages += layer->plan.pages;
         survey->sampled = survey->sampled || layer->plan.pages > most;
         survey->deviation = hypot(survey->deviation, layer->deviation);
@@ -240,19 +240,19 @@ static void survey_filter(struct survey *survey, const struct store *store, uint
         survey->told = survey->told && layer->told;
     }
     survey->fill = filled / (double)survey->pages;
-    if (store_header(store)->plan.window)
+    if (filter_header(filter)->plan.window)
         survey_window(survey);
     else
-        survey_lines(survey, store, most);
+        survey_lines(survey, filter, most);
 }
 
-int survey_make(struct survey *survey, const struct store *store)
+int survey_make(struct survey *survey, const struct filter *filter)
 {
-    survey_filter(survey, store, UINT64_MAX);
+    survey_filter(survey, filter, UINT64_MAX);
     return signals_pending() ? -1 : 0;
 }
 
-void survey_sample(struct survey *survey, const struct store *store)
+void survey_sample(struct survey *survey, const struct filter *filter)
 {
-    survey_filter(survey, store, SURVEY_SAMPLE);
+    survey_filter(survey, filter, SURVEY_SAMPLE);
 }

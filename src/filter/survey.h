@@ -53,14 +53,14 @@ struct survey {
 
 /* Reads all pages of all layers, as fast as cat(1): 0.2 s per GB from the page cache. Returns 0, or
  * -1 after a signal to end. */
-int survey_make(struct survey *survey, const struct store *store);
+int survey_make(struct survey *survey, const struct filter *filter);
 
 /* How many lines, at which rate, as survey_make tells; but of layers with more than SURVEY_SAMPLE
  * pages it reads only so many, spread evenly, and both figures vary a few percent. Leaves out what
  * says whether pages are odd, and of layers `remembered`, `lines`, `full` and `capacity`. About 0.3
  * ms per layer. */
 enum { SURVEY_SAMPLE = 256 };
-void survey_sample(struct survey *survey, const struct store *store);
+void survey_sample(struct survey *survey, const struct filter *filter);
 
 /* Estimates the union of n >= 1 layers of one shape. Returns as above. */
 int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate);

@@ -33,89 +33,90 @@
 #include "system/clock.h"
 #include "system/lock.h"
 
-static void date(struct store *store, unsigned layer, uint64_t time)
+static void date(struct filter *filter, unsigned layer, uint64_t time)
 {
-    put64(store, layer_state_at(layer) + WINDOW_LAST, time);
-    if (store->header.plan.forget != 0)
-        put64(store, layer_state_at(layer) + WINDOW_UPTIME, clock_uptime());
+    put64(filter, layer_state_at(layer) + WINDOW_LAST, time);
+    if (filter->header.plan.forget != 0)
+        put64(filter, layer_state_at(layer) + WINDOW_UPTIME, clock_uptime());
 }
 
 /* Under LOCK_CHANGE: the time to write, marked if the clock is behind. If the clock is right, dates
  * the layers that were marked, and those whose keys are younger than their times. */
-static uint64_t time_to_write(struct store *store)
+static uint64_t time_to_write(struct filter *filter)
 {
     const uint64_t noise = 1000; /* clocks are also adjusted bit by bit */
     uint64_t now = clock_now();
-    uint64_t latest = generation_latest(store);
+    uint64_t latest = generation_latest(filter);
     if (now < latest)
         return latest | WINDOW_BEHIND;
-    for (unsigned i = 0; i < store->count; i++) {
+    for (unsigned i = 0; i < filter->count; i++) {
         size_t at = layer_state_at(i) + WINDOW_LAST;
-        uint64_t age = generation_age(store, i, now);
-        if (generation_is_undated(store, i))
-            date(store, i, now);
-        else if (now - get64(store, at) > age + noise)
-            put64(store, at, now - age);
+        uint64_t age = generation_age(filter, i, now);
+        if (generation_is_undated(filter, i))
+            date(filter, i, now);
+        else if (now - get64(filter, at) > age + noise)
+            put64(filter, at, now - age);
     }
     return now;
 }
 
-void window_settled(struct store *store, unsigned layer)
+void window_settled(struct filter *filter, unsigned layer)
 {
-    if (store->header.plan.forget != 0)
-        date(store, layer, time_to_write(store));
+    if (filter->header.plan.forget != 0)
+        date(filter, layer, time_to_write(filter));
 }
 
-bool window_is_turning(const struct store *store)
+bool window_is_turning(const struct filter *filter)
 {
-    return !in_memory(store) && lock_is_held(store->file.fd, LOCK_GROW);
+    return !in_memory(filter) && lock_is_held(filter->file.fd, LOCK_GROW);
 }
 
 /* --- which one is next --- */
 
 /* In a window by time, only expired layers. */
-static bool may_be_emptied(const struct store *store, unsigned layer, uint64_t now)
+static bool may_be_emptied(const struct filter *filter, unsigned layer, uint64_t now)
 {
-    return store->header.plan.forget == 0 || !generation_is_one(generation_number(store, layer)) ||
-           generation_expired(store, layer, now);
+    return filter->header.plan.forget == 0 ||
+           !generation_is_one(generation_number(filter, layer)) ||
+           generation_expired(filter, layer, now);
 }
 
-uint64_t window_room_ahead(const struct store *store)
+uint64_t window_room_ahead(const struct filter *filter)
 {
-    if (!is_window(store))
+    if (!is_window(filter))
         return 0;
-    if (store->header.plan.forget == 0)
+    if (filter->header.plan.forget == 0)
         return UINT64_MAX / 2;
-    uint64_t now = generation_now(store), room = 0;
-    unsigned newest = generation_largest(store);
-    for (unsigned i = 0; i < store->count; i++)
-        if (i != newest && may_be_emptied(store, i, now))
-            room += store->layers[i].plan.capacity;
+    uint64_t now = generation_now(filter), room = 0;
+    unsigned newest = generation_largest(filter);
+    for (unsigned i = 0; i < filter->count; i++)
+        if (i != newest && may_be_emptied(filter, i, now))
+            room += filter->layers[i].plan.capacity;
     return room;
 }
 
 /* In a window by time the largest is best, else the oldest: retired, free, old, new. */
-static bool is_better(const struct store *store, unsigned layer, unsigned than)
+static bool is_better(const struct filter *filter, unsigned layer, unsigned than)
 {
-    if (store->header.plan.forget != 0) {
-        uint64_t pages = store->layers[layer].plan.pages;
-        if (than < store->count && pages != store->layers[than].plan.pages)
-            return pages > store->layers[than].plan.pages;
+    if (filter->header.plan.forget != 0) {
+        uint64_t pages = filter->layers[layer].plan.pages;
+        if (than < filter->count && pages != filter->layers[than].plan.pages)
+            return pages > filter->layers[than].plan.pages;
     }
-    return than == store->count ||
-           generation_number(store, layer) + 1 < generation_number(store, than) + 1;
+    return than == filter->count ||
+           generation_number(filter, layer) + 1 < generation_number(filter, than) + 1;
 }
 
-unsigned window_next(const struct store *store)
+unsigned window_next(const struct filter *filter)
 {
-    unsigned newest = generation_largest(store);
-    unsigned next = store->count;
+    unsigned newest = generation_largest(filter);
+    unsigned next = filter->count;
     /* A generation that ended without keys begins again. */
-    if (newest < store->count && store_layer_keys(store, newest) == 0)
+    if (newest < filter->count && filter_layer_keys(filter, newest) == 0)
         return newest;
-    uint64_t now = generation_now(store);
-    for (unsigned i = 0; i < store->count; i++)
-        if (i != newest && may_be_emptied(store, i, now) && is_better(store, i, next))
+    uint64_t now = generation_now(filter);
+    for (unsigned i = 0; i < filter->count; i++)
+        if (i != newest && may_be_emptied(filter, i, now) && is_better(filter, i, next))
             next = i;
     return next;
 }
@@ -124,52 +125,52 @@ unsigned window_next(const struct store *store)
 
 /* Steps 1 and 2. Whether a layer was ever written is asked of the file system: after a power cut
  * its counter may be older than the bits. */
-static int empty_layer(struct store *store, unsigned layer, struct fault *fault)
+static int empty_layer(struct filter *filter, unsigned layer, struct fault *fault)
 {
-    bool unused = generation_number(store, layer) != GENERATION_RETIRED &&
-                  store_layer_keys(store, layer) == 0;
-    if (unused && !pages_have_data(store, &store->layers[layer]))
+    bool unused = generation_number(filter, layer) != GENERATION_RETIRED &&
+                  filter_layer_keys(filter, layer) == 0;
+    if (unused && !pages_have_data(filter, &filter->layers[layer]))
         return 0;
-    if (store_lock(store, fault) != 0)
+    if (filter_lock(filter, fault) != 0)
         return -1;
     /* It may be the newest, and keys may have been settled there by now. */
-    if (unused && store_layer_keys(store, layer) != 0) {
-        store_unlock(store);
+    if (unused && filter_layer_keys(filter, layer) != 0) {
+        filter_unlock(filter);
         return 0;
     }
-    put64(store, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
-    store_unlock(store);
-    struct layer *old = &store->layers[layer];
-    if (!in_memory(store) && !old->asked)
+    put64(filter, layer_state_at(layer) + WINDOW_NUMBER, GENERATION_RETIRED);
+    filter_unlock(filter);
+    struct layer *old = &filter->layers[layer];
+    if (!in_memory(filter) && !old->asked)
         old->two = growth_holds_two(&old->plan);
     old->asked = true;
-    return pages_clear(store, old, !old->two, "cannot forget", fault);
+    return pages_clear(filter, old, !old->two, "cannot forget", fault);
 }
 
 /* Step 3. */
-static int begin_generation(struct store *store, unsigned layer, struct fault *fault)
+static int begin_generation(struct filter *filter, unsigned layer, struct fault *fault)
 {
-    unsigned newest = generation_largest(store);
-    uint64_t number = newest < store->count ? generation_number(store, newest) : 0;
+    unsigned newest = generation_largest(filter);
+    uint64_t number = newest < filter->count ? generation_number(filter, newest) : 0;
     if (number + 1 == GENERATION_RETIRED) {
-        fault_set(fault, store_name(store), "damaged filter: wrong generation number");
+        fault_set(fault, filter_name(filter), "damaged filter: wrong generation number");
         return fault_way_out(fault, "restore it from a copy, or make a new one");
     }
-    if (store_lock(store, fault) != 0)
+    if (filter_lock(filter, fault) != 0)
         return -1;
-    uint64_t time = time_to_write(store);
+    uint64_t time = time_to_write(filter);
     /* Unless it is the newest, and keys were settled there by now. */
-    if (layer != newest || store_layer_keys(store, layer) == 0) {
-        put64(store, layer_state_at(layer) + LAYER_KEYS, 0);
-        date(store, layer, time);
-        put64(store, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
-        put64(store, layer_state_at(layer) + WINDOW_NUMBER, number + 1);
+    if (layer != newest || filter_layer_keys(filter, layer) == 0) {
+        put64(filter, layer_state_at(layer) + LAYER_KEYS, 0);
+        date(filter, layer, time);
+        put64(filter, layer_state_at(layer) + WINDOW_BEGAN, time & ~WINDOW_BEHIND);
+        put64(filter, layer_state_at(layer) + WINDOW_NUMBER, number + 1);
     }
-    store_unlock(store);
+    filter_unlock(filter);
     return 0;
 }
 
-int window_turn(struct store *store, unsigned layer, struct fault *fault)
+int window_turn(struct filter *filter, unsigned layer, struct fault *fault)
 {
-    return empty_layer(store, layer, fault) == 0 ? begin_generation(store, layer, fault) : -1;
+    return empty_layer(filter, layer, fault) == 0 ? begin_generation(filter, layer, fault) : -1;
 }

@@ -1,6 +1,6 @@
 #include "format/likeness.h"
 
-#include "core/number.h"
+#include "text/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

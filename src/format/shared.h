@@ -13,7 +13,7 @@
  * file FILTER.flight-NUMBER (format/key_file.h). A slot counts only while its owner holds the lock
  * on byte 2^62 + 1 + slot of the file (an open file description lock; no file is that large).
  * Byte 2^62 is the lock for bits, counters and slots, byte 2^62 + 4096 the lock for layer records
- * and their number; system/lock.h has the others.
+ * and their number; the others are below.
  *
  * In a counting filter, the last page of the metadata is the journal. It has the blocks that
  * `remove` is changing as they were before, so that a killed `remove` can be undone
@@ -38,6 +38,16 @@ enum {
     LAYER_STATES_AT = 9216,    /*  48*64 the state of each layer */
     SLOTS_AT = 12288,          /* 128*32 slots of writers */
     FLIGHT_AT = 16384          /*        the keys in flight */
+};
+
+/* The locks of a filter file (system/lock.h); filter/writer.h says which of them covers what. */
+enum {
+    LOCK_CHANGE = 0,     /* bits, counters and slots */
+    LOCK_SLOT = 1,       /* slot 0; the next 127 locks are those of the other slots */
+    LOCK_GROW = 4096,    /* layers, stages and generations */
+    LOCK_QUEUE = 4097,   /* FILTER.queue */
+    LOCK_WAITING = 4098, /* the writer that waits for a slot */
+    LOCK_HELD = 4099     /* settling keys that were in flight for long */
 };
 
 /* The kind of FILTER.queue. The first push sets it, holding LOCK_QUEUE (queue/queue.h). */

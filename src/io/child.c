@@ -1,8 +1,8 @@
 #include "io/child.h"
 
-#include "core/quote.h"
 #include "system/io.h"
 #include "system/signals.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>

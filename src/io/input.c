@@ -1,7 +1,7 @@
 #include "io/input.h"
 
-#include "core/number.h"
 #include "system/signals.h"
+#include "text/number.h"
 
 #include <errno.h>
 #include <stdlib.h>

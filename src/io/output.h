@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
+/* The lock of a file to which lines are appended (system/lock.h). */
+enum { LOCK_OUTPUT = 0 };
+
 struct output {
     int fd;
     const char *name;

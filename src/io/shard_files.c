@@ -1,8 +1,9 @@
 #include "io/shard_files.h"
 
-#include "core/quote.h"
+#include "io/output.h"
 #include "system/lock.h"
 #include "system/path.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "key/recipe.h"
 
-#include "core/quote.h"
 #include "key/ascii.h"
+#include "text/quote.h"
 
 #include <stdio.h>
 #include <stdlib.h>

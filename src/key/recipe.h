@@ -18,7 +18,7 @@
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H
 
-#include "core/quote.h"
+#include "text/quote.h"
 
 #include <stdbool.h>
 #include <stddef.h>

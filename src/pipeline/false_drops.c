@@ -4,24 +4,24 @@
 
 #include <math.h>
 
-static double odds_now(const struct store *store)
+static double odds_now(const struct filter *filter)
 {
     static struct survey survey; /* 16 KB */
-    survey_sample(&survey, store);
+    survey_sample(&survey, filter);
     return survey.rate / fmax(1 - survey.rate, 1e-18);
 }
 
 static void plan_next(struct false_drops *drops)
 {
     enum { LEAST = 64 };
-    uint64_t sixteenth = store_keys(drops->store) / 16;
+    uint64_t sixteenth = filter_keys(drops->filter) / 16;
     drops->added = drops->batches = 0;
     drops->next = sixteenth > LEAST ? sixteenth : LEAST;
 }
 
-void false_drops_start(struct false_drops *drops, const struct store *store)
+void false_drops_start(struct false_drops *drops, const struct filter *filter)
 {
-    *drops = (struct false_drops){.store = store, .odds = odds_now(store)};
+    *drops = (struct false_drops){.filter = filter, .odds = odds_now(filter)};
     plan_next(drops);
 }
 
@@ -30,9 +30,10 @@ void false_drops_start(struct false_drops *drops, const struct store *store)
 static double drops_of(struct false_drops *drops, double lines)
 {
     double before = drops->odds, batches = (double)drops->batches;
-    double mean = store_path(drops->store) == NULL || batches == 0 ? 0.5
-                                                                   : (batches - 1) / (2 * batches);
-    drops->odds = odds_now(drops->store);
+    double mean = filter_path(drops->filter) == NULL || batches == 0
+                      ? 0.5
+                      : (batches - 1) / (2 * batches);
+    drops->odds = odds_now(drops->filter);
     plan_next(drops);
     return lines * (before + (drops->odds - before) * mean);
 }

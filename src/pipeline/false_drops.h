@@ -9,17 +9,17 @@
 #ifndef UNSEEN_PIPELINE_FALSE_DROPS_H
 #define UNSEEN_PIPELINE_FALSE_DROPS_H
 
-#include "filter/store.h"
+#include "filter/filter.h"
 
 struct false_drops {
-    const struct store *store;
+    const struct filter *filter;
     double odds;    /* R / (1 - R) when it was last computed */
     uint64_t added; /* lines printed since then */
     uint64_t batches;
     uint64_t next; /* lines after which it is computed again */
 };
 
-void false_drops_start(struct false_drops *drops, const struct store *store);
+void false_drops_start(struct false_drops *drops, const struct filter *filter);
 
 /* To be called when `n` more lines were printed. Returns the false drops to add to the estimate, or
  * 0 until there are enough lines. */

@@ -1,7 +1,7 @@
 #include "pipeline/header_lines.h"
 
-#include "core/quote.h"
 #include "key/csv.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <stdio.h>

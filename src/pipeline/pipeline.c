@@ -1,7 +1,6 @@
 #include "pipeline/pipeline.h"
 
 #include "core/bytes.h"
-#include "core/number.h"
 #include "filter/pages.h"
 #include "filter/probe.h"
 #include "filter/removal.h"
@@ -11,6 +10,7 @@
 #include "pipeline/marks.h"
 #include "pipeline/picked.h"
 #include "system/clock.h"
+#include "text/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 struct pipeline {
     struct pipeline_plan plan;
     const struct verb *verb;
-    struct store *store; /* the filter's */
+    struct filter *filter; /* the plan's */
     struct batches *batches;
     size_t most; /* lines per claim */
     struct pipeline_counts counts;
@@ -85,7 +85,7 @@ static int select_unseen(struct pipeline *pipeline, struct batch *batch, ptrdiff
 
 static int judge_new(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
-    ptrdiff_t judged = filter_claim(pipeline->plan.filter, batch->keys, batch->n,
+    ptrdiff_t judged = writer_claim(pipeline->plan.writer, batch->keys, batch->n,
                                     still_wanted(pipeline), pipeline->seen, fault);
     return select_unseen(pipeline, batch, judged);
 }
@@ -95,18 +95,18 @@ static int judge_new(struct pipeline *pipeline, struct batch *batch, struct faul
 static int judge_add(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
     uint64_t added;
-    ptrdiff_t judged = filter_add(pipeline->plan.filter, batch->keys, batch->n, pipeline->seen,
+    ptrdiff_t judged = writer_add(pipeline->plan.writer, batch->keys, batch->n, pipeline->seen,
                                   &added, fault);
     return select_unseen(pipeline, batch, judged);
 }
 
 /* Lines that the first filter has seen go to the second, and those new to it are printed. Both are
- * in memory, where filter_claim tests all its lines unless memory is short. */
+ * in memory, where writer_claim tests all its lines unless memory is short. */
 static int judge_repeated(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
-    struct filter *repeats = pipeline->plan.repeats;
+    struct writer *repeats = pipeline->plan.repeats;
     uint64_t most = still_wanted(pipeline);
-    ptrdiff_t judged = filter_claim(pipeline->plan.filter, batch->keys, batch->n, UINT64_MAX,
+    ptrdiff_t judged = writer_claim(pipeline->plan.writer, batch->keys, batch->n, UINT64_MAX,
                                     pipeline->seen, fault);
     if (judged < 0)
         return -1;
@@ -114,7 +114,7 @@ static int judge_repeated(struct pipeline *pipeline, struct batch *batch, struct
     for (size_t i = 0; i < batch->n; i++) {
         uint8_t repeated = 1;
         if (pipeline->seen[i] && most > 0 &&
-            filter_claim(repeats, &batch->keys[i], 1, UINT64_MAX, &repeated, fault) < 0)
+            writer_claim(repeats, &batch->keys[i], 1, UINT64_MAX, &repeated, fault) < 0)
             return -1;
         pipeline->select[i] = !repeated;
         most -= !repeated;
@@ -124,7 +124,7 @@ static int judge_repeated(struct pipeline *pipeline, struct batch *batch, struct
 
 static int judge_query(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
-    if (probe(pipeline->store, batch->keys, batch->n, pipeline->seen, fault) != 0)
+    if (probe(pipeline->filter, batch->keys, batch->n, pipeline->seen, fault) != 0)
         return -1;
     if (pipeline->plan.invert)
         marks_invert(pipeline->seen, batch->n, pipeline->select);
@@ -135,7 +135,7 @@ static int judge_query(struct pipeline *pipeline, struct batch *batch, struct fa
 
 static int judge_remove(struct pipeline *pipeline, struct batch *batch, struct fault *fault)
 {
-    if (removal_remove(pipeline->store, batch->keys, batch->n, pipeline->seen, fault) < 0)
+    if (removal_remove(pipeline->filter, batch->keys, batch->n, pipeline->seen, fault) < 0)
         return -1;
     for (size_t i = 0; i < batch->n; i++)
         pipeline->select[i] = pipeline->seen[i] == REMOVAL_DONE;
@@ -239,9 +239,9 @@ static int settle_accepted(struct pipeline *pipeline, const struct batch *batch,
         pipeline->counts.refused = selected - delivered;
         failed = false;
     }
-    filter_keep(pipeline->plan.filter, delivered);
+    writer_keep(pipeline->plan.writer, delivered);
     if (!pipeline->plan.settles_later &&
-        filter_settle(pipeline->plan.filter, failed ? &later : fault) != 0)
+        writer_settle(pipeline->plan.writer, failed ? &later : fault) != 0)
         return -1;
     return failed ? -1 : 0;
 }
@@ -250,7 +250,7 @@ static int settle_accepted(struct pipeline *pipeline, const struct batch *batch,
 static int hand_on(struct pipeline *pipeline, const struct batch *batch, struct fault *fault)
 {
     size_t accepted;
-    if (store_path(pipeline->store) == NULL)
+    if (filter_path(pipeline->filter) == NULL)
         return pick_selected(pipeline, batch, fault);
     pick(pipeline, batch);
     bool failed = !write_picked(pipeline, &accepted, fault);
@@ -331,11 +331,11 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (pipeline == NULL)
         return NULL;
     pipeline->plan = *plan;
-    pipeline->store = filter_store(plan->filter);
+    pipeline->filter = plan->filter;
     pipeline->verb = &verbs[plan->verb];
     pipeline->most = BATCH_LINES;
-    pipeline->shard = store_header(pipeline->store)->shard;
-    pipeline->batches = make_batches(plan, store_header(pipeline->store));
+    pipeline->shard = filter_header(pipeline->filter)->shard;
+    pipeline->batches = make_batches(plan, filter_header(pipeline->filter));
     pipeline->seen = malloc(pipeline->most);
     pipeline->select = malloc(pipeline->most);
     if (tags)
@@ -351,7 +351,7 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
             outputs[i]->begin_context = &pipeline->plan.header_lines;
         }
     if (plan->counts_drops)
-        false_drops_start(&pipeline->false_drops, pipeline->store);
+        false_drops_start(&pipeline->false_drops, pipeline->filter);
     pipeline->settled = clock_monotonic();
     if (pipeline->batches == NULL || pipeline->seen == NULL || pipeline->select == NULL ||
         (tags && pipeline->tagged == NULL) ||
@@ -386,7 +386,7 @@ enum { EPOCH_MILLISECONDS = 1000, EPOCH_LINES = 1 << 18, FLUSH_REST = 10 };
 /* Until keys are to be settled; or if none are kept, until the filter is to be flushed. */
 static int milliseconds_left(const struct pipeline *pipeline)
 {
-    bool flush = pipeline->unflushed && filter_kept(pipeline->plan.filter) == 0;
+    bool flush = pipeline->unflushed && writer_kept(pipeline->plan.writer) == 0;
     int64_t left = (flush ? pipeline->flush_at : pipeline->settled + EPOCH_MILLISECONDS) -
                    clock_monotonic();
     return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
@@ -415,7 +415,7 @@ static int flush_filter(struct pipeline *pipeline, bool at_end, struct fault *fa
     int64_t begin = clock_monotonic();
     if (!at_end && (!pipeline->unflushed || begin < pipeline->flush_at))
         return 0;
-    pipeline->unsure = store_flush(pipeline->store, fault) != 0;
+    pipeline->unsure = filter_flush(pipeline->filter, fault) != 0;
     pipeline->unflushed = false;
     int64_t end = clock_monotonic();
     pipeline->flush_at = end + FLUSH_REST * (end - begin);
@@ -428,10 +428,10 @@ static int settle(struct pipeline *pipeline, bool at_end, struct fault *fault)
      * would succeed; and keys that were partly settled would be settled again. */
     if (pipeline->unsure)
         return 0;
-    uint64_t held = filter_kept(pipeline->plan.filter);
+    uint64_t held = writer_kept(pipeline->plan.writer);
     pipeline->unsure = (held > 0 && sync_outputs(pipeline, fault) != 0) ||
                        sync_dropped(pipeline, fault) != 0 ||
-                       (held > 0 && filter_settle(pipeline->plan.filter, fault) != 0);
+                       (held > 0 && writer_settle(pipeline->plan.writer, fault) != 0);
     pipeline->settled = clock_monotonic();
     pipeline->unflushed |= held > 0;
     if (pipeline->unsure && held > 0)
@@ -449,7 +449,7 @@ int pipeline_settle(struct pipeline *pipeline, struct fault *fault)
 static int wait_for_input(struct pipeline *pipeline, struct fault *fault)
 {
     while (pipeline->plan.durable &&
-           (filter_kept(pipeline->plan.filter) > 0 || pipeline->unflushed) &&
+           (writer_kept(pipeline->plan.writer) > 0 || pipeline->unflushed) &&
            !batches_wait(pipeline->batches, milliseconds_left(pipeline)))
         if (milliseconds_left(pipeline) == 0 && settle(pipeline, false, fault) != 0)
             return -1;
@@ -468,12 +468,12 @@ static void expect(struct pipeline *pipeline, const struct input *input, const s
     uint64_t read = pipeline->counts.read;
     if (batch->n < MANY_LINES)
         return;
-    pages_read_slice(pipeline->store);
+    pages_read_slice(pipeline->filter);
     if (read < pipeline->expected)
         return;
     uint64_t left = bytes + input_remaining(input);
     pipeline->expected = read + left / bytes * batch->n + 1;
-    pages_expect(pipeline->store, pipeline->expected);
+    pages_expect(pipeline->filter, pipeline->expected);
     if (pipeline->expected < 2 * read)
         pipeline->expected = 2 * read;
 }
@@ -548,7 +548,7 @@ static int refuse_line(struct pipeline *pipeline, const struct batch *batch, con
                        struct fault *fault)
 {
     pipeline->other_shard = true;
-    return fault_set(fault, store_path(pipeline->store),
+    return fault_set(fault, filter_path(pipeline->filter),
                      "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
                      " of %.150s belongs to shard %" PRIu32,
                      pipeline->shard.number, pipeline->shard.count, batch->number, input,
@@ -572,8 +572,8 @@ static int run_batch(struct pipeline *pipeline, struct batch batch, const char *
         batch_skip(&batch, (size_t)judged);
         if (pipeline->plan.durable &&
             (milliseconds_left(pipeline) == 0 ||
-             filter_kept(pipeline->plan.filter) >= EPOCH_LINES ||
-             filter_fills(pipeline->plan.filter)) &&
+             writer_kept(pipeline->plan.writer) >= EPOCH_LINES ||
+             writer_fills(pipeline->plan.writer)) &&
             settle(pipeline, false, fault) != 0)
             return -1;
         if (pipeline->counts.selected == pipeline->plan.most || pipeline->closed) {
@@ -639,7 +639,7 @@ static int run_chunk(struct pipeline *pipeline, const struct input *input, struc
         if (pipeline->picked.from == NULL) {
             pipeline->picked = (struct picked){batch.bytes, batch.bytes};
             expect(pipeline, input, &batch);
-            if (store_check_name(pipeline->store, fault) != 0)
+            if (filter_check_name(pipeline->filter, fault) != 0)
                 return -1;
         }
         if (batch.header_line != NULL &&

@@ -2,10 +2,10 @@
  * pipeline - the steps that lines pass through:
  *
  *     batches_next    reads whole lines as they arrive, and hashes their keys
- *     filter_claim    finds those that are new; they are then in flight
+ *     writer_claim    finds those that are new; they are then in flight
  *     picked_add      moves new lines together, within the chunk
  *     output_write    prints them, and appends them to a second output
- *     filter_settle   remembers those that were accepted whole
+ *     writer_settle   remembers those that were accepted whole
  *
  * A batch passes through all steps before the next batch starts. No lock is held while reading or
  * writing. With a filter in memory, nothing is settled, and a whole chunk is written at once.
@@ -13,9 +13,9 @@
 #ifndef UNSEEN_PIPELINE_PIPELINE_H
 #define UNSEEN_PIPELINE_PIPELINE_H
 
-#include "filter/filter.h"
 #include "filter/pending.h"
 #include "filter/removal.h"
+#include "filter/writer.h"
 #include "io/input.h"
 #include "io/output.h"
 #include "pipeline/batches.h"
@@ -34,7 +34,8 @@ enum pipeline_verb {
 struct pipeline_plan {
     enum pipeline_verb verb;
     struct filter *filter;
-    struct filter *repeats; /* PIPELINE_REPEATED: lines that were printed already */
+    struct writer *writer;  /* of the filter; NULL for PIPELINE_QUERY */
+    struct writer *repeats; /* PIPELINE_REPEATED: lines that were printed already */
     struct output *output;  /* NULL: nothing is printed */
     struct output *tee;     /* PIPELINE_NEW: a file that gets printed lines, too; may be NULL */
     struct output *dropped; /* for lines that are not selected; may be NULL */

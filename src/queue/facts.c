@@ -2,11 +2,11 @@
 #include "queue/internal.h"
 
 #include "core/bytes.h"
-#include "core/number.h"
-#include "core/quote.h"
 #include "format/shared.h"
+#include "io/side_file.h"
 #include "system/io.h"
-#include "system/side_file.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>

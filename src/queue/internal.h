@@ -5,8 +5,8 @@
 #ifndef UNSEEN_QUEUE_INTERNAL_H
 #define UNSEEN_QUEUE_INTERNAL_H
 
+#include "io/side_file.h"
 #include "queue/queue.h"
-#include "system/side_file.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

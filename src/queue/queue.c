@@ -1,12 +1,12 @@
 /* queue - opening one, making one, and its lock; see queue.h. */
 #include "queue/internal.h"
 
-#include "core/quote.h"
 #include "format/shared.h"
+#include "io/side_file.h"
 #include "system/io.h"
 #include "system/network.h"
 #include "system/path.h"
-#include "system/side_file.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* take - takes lines from the front, and removes, returns or moves them; see queue.h. */
 #include "queue/internal.h"
 
-#include "core/number.h"
 #include "system/clock.h"
 #include "system/io.h"
 #include "system/path.h"
 #include "system/signals.h"
+#include "text/number.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /*
- * lock - the locks of a filter file: locks on single bytes far after its end.
+ * lock - locks on single bytes far after the end of a file. Their numbers are in format/shared.h,
+ * io/newfile.h, io/output.h, filter/pending.h and filter/flight.h.
  *
  * These are open file description locks: they belong to an open file, not to a process, and the
  * kernel drops them when this file is closed, whether by exit, exec or SIGKILL. So a free lock
@@ -9,19 +10,6 @@
 #define UNSEEN_SYSTEM_LOCK_H
 
 #include <stdbool.h>
-
-/* The locks of a filter; filter/filter.h says which of them covers what. */
-enum {
-    LOCK_CHANGE = 0,     /* bits, counters and slots */
-    LOCK_SLOT = 1,       /* slot 0; the next 127 locks are those of the other slots */
-    LOCK_GROW = 4096,    /* layers, stages and generations */
-    LOCK_QUEUE = 4097,   /* FILTER.queue */
-    LOCK_WAITING = 4098, /* the writer that waits for a slot */
-    LOCK_HELD = 4099,    /* settling keys that were in flight for long */
-    LOCK_MAKING = 4100   /* a file that has its temporary name */
-};
-/* The lock of an output file, of a file of pending keys, and of one of keys in flight. */
-enum { LOCK_OUTPUT = 0, LOCK_PENDING = 0, LOCK_FLIGHT = 0 };
 
 /* Called once, after about five seconds of waiting; `to_the_end` as below. */
 typedef void lock_waits(void *context, bool to_the_end);

@@ -234,7 +234,7 @@ static void expect(const struct way *way, const uint8_t *input, size_t size, str
 
 /* --- what comes out --- */
 
-static const char *filter_path(void)
+static const char *file_path(void)
 {
     static char path[64];
     if (path[0] == '\0') {
@@ -258,22 +258,26 @@ static struct filter *filter_of(const struct way *way, bool file)
         header.plan.geometry = (struct geometry){0};
     if (!file)
         return filter_memory(&header, NULL, &fault);
-    INSIST(create_filter(filter_path(), &header, PLACE_FILTER, &fault) == 0);
-    return filter_open(store_open(filter_path(), true, NULL, &fault), &fault);
+    INSIST(create_filter(file_path(), &header, PLACE_FILTER, &fault) == 0);
+    return filter_open(file_path(), true, NULL, &fault);
 }
 
 static void run(const struct way *way, const uint8_t *input, size_t size, struct result *result)
 {
     struct fault fault;
     bool file = (way->flags & (FLAG_FILE | FLAG_REPEATED)) == FLAG_FILE;
-    struct filter *filter = filter_of(way, file), *repeats = NULL;
+    struct filter *filter = filter_of(way, file), *repeated = NULL;
     struct output output = output_to(&result->printed, way->delimiter);
     struct output dropped = output_to(&result->dropped, way->delimiter);
     if ((way->flags & FLAG_REPEATED) != 0)
-        repeats = filter_of(way, false);
+        repeated = filter_of(way, false);
+    INSIST(filter != NULL);
+    struct writer *writer = writer_new(filter, &fault);
+    struct writer *repeats = repeated != NULL ? writer_new(repeated, &fault) : NULL;
     struct pipeline_plan plan = {
         .verb = repeats != NULL ? PIPELINE_REPEATED : PIPELINE_NEW,
         .filter = filter,
+        .writer = writer,
         .repeats = repeats,
         .output = &output,
         .dropped = (way->flags & FLAG_DROPPED) != 0 ? &dropped : NULL,
@@ -283,7 +287,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
         .most = way->most,
         .threads = 1,
     };
-    INSIST(filter != NULL);
+    INSIST(writer != NULL);
     struct pipeline *pipeline = pipeline_new(&plan);
     int fd = input_of(input, size, (way->flags & FLAG_PIPE) != 0);
     struct input *from = input_new(fd, "input", way->delimiter, way->buffer, way->max_line);
@@ -301,10 +305,12 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     close(fd);
     input_free(from);
     pipeline_free(pipeline);
+    writer_free(writer);
     filter_close(filter);
-    filter_close(repeats);
+    writer_free(repeats);
+    filter_close(repeated);
     if (file)
-        unlink(filter_path());
+        unlink(file_path());
 }
 
 static void check_lines(const uint8_t *data, size_t size)

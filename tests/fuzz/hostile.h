@@ -26,7 +26,7 @@
 #include "commands/command.h"
 #include "commands/message.h"
 #include "core/little.h"
-#include "filter/store.h"
+#include "filter/filter.h"
 #include "format/header.h"
 #include "replay.h"
 #include "system/confine.h"
@@ -494,10 +494,10 @@ static inline void check_said(void)
 static inline bool opens(bool *window)
 {
     struct fault fault;
-    struct store *store = store_open("f", false, NULL, &fault);
-    *window = store != NULL && store_header(store)->plan.window;
-    store_close(store);
-    return store != NULL;
+    struct filter *filter = filter_open("f", false, NULL, &fault);
+    *window = filter != NULL && filter_header(filter)->plan.window;
+    filter_close(filter);
+    return filter != NULL;
 }
 
 static inline const char *lines_for(uint8_t flags)
@@ -591,7 +591,7 @@ enum { FLIGHT_MARK = 77 };
 
 static inline void put_stage(void)
 {
-    struct file *filter = &stage[FILTER];
+    struct file *writer = &stage[FILTER];
     clear_directory();
     for (size_t i = FILES; i-- > 0;) {
         struct stat status;
@@ -600,9 +600,9 @@ static inline void put_stage(void)
         if (i < FLIGHT_0 || !stage[i].there)
             continue;
         size_t at = slot_at((unsigned)i - FLIGHT_0) + FLIGHT_FILE;
-        if (filter->size >= at + 8 && load64(filter->bytes + at) == FLIGHT_MARK + i - FLIGHT_0 &&
+        if (writer->size >= at + 8 && load64(writer->bytes + at) == FLIGHT_MARK + i - FLIGHT_0 &&
             stat(names[i], &status) == 0)
-            store64(filter->bytes + at, status.st_ino);
+            store64(writer->bytes + at, status.st_ino);
     }
 }
 

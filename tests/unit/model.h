@@ -78,18 +78,18 @@ static inline void model_put(struct model *model, struct key key)
 }
 
 /* The layers hold what they should, to the bit, and as many keys. */
-static inline void model_check(const struct model *model, const struct filter *filter,
+static inline void model_check(const struct model *model, const struct writer *writer,
                                const char *name)
 {
-    const struct store *store = filter_store(filter);
-    if (!tap_check(store_layers(store) == model->layers, "%s: %u layers, not %u", name,
-                   store_layers(store), model->layers))
+    const struct filter *filter = sample_filter(writer);
+    if (!tap_check(filter_layers(filter) == model->layers, "%s: %u layers, not %u", name,
+                   filter_layers(filter), model->layers))
         return;
     for (unsigned i = 0; i < model->layers; i++) {
-        const struct bits *bits = store_bits(store, i);
-        tap_check(store_layer_keys(store, i) == model->keys[i],
+        const struct bits *bits = filter_bits(filter, i);
+        tap_check(filter_layer_keys(filter, i) == model->keys[i],
                   "%s: layer %u holds %" PRIu64 " keys, not %" PRIu64, name, i,
-                  store_layer_keys(store, i), model->keys[i]);
+                  filter_layer_keys(filter, i), model->keys[i]);
         tap_check(bits->pages == model->layer[i].pages &&
                       memcmp(bits->bytes, model->bits[i], bits->pages * PAGE_BYTES) == 0,
                   "%s: layer %u has other bits", name, i);

@@ -7,7 +7,7 @@
 
 #include "core/hash.h"
 #include "filter/create.h"
-#include "filter/filter.h"
+#include "filter/internal.h"
 #include "filter/probe.h"
 
 #include "scratch.h"
@@ -39,24 +39,45 @@ static inline bool sample_create(const char *path, const struct filter_plan *pla
     return result == 0;
 }
 
-static inline struct filter *sample_open(const char *path, bool write)
+/* Begins to use a filter, NULL with its fault included, and closes it if that fails. */
+static inline struct writer *sample_writer(struct filter *filter, struct fault *fault)
+{
+    struct writer *writer = filter != NULL ? writer_new(filter, fault) : NULL;
+    if (writer == NULL)
+        filter_close(filter);
+    return writer;
+}
+
+static inline struct filter *sample_filter(const struct writer *writer)
+{
+    return writer->filter;
+}
+
+static inline void sample_close(struct writer *writer)
+{
+    struct filter *filter = writer != NULL ? writer->filter : NULL;
+    writer_free(writer);
+    filter_close(filter);
+}
+
+static inline struct writer *sample_open(const char *path, bool write)
 {
     struct fault fault;
-    struct filter *filter = filter_open(store_open(path, write, NULL, &fault), &fault);
-    if (filter == NULL)
+    struct writer *writer = sample_writer(filter_open(path, write, NULL, &fault), &fault);
+    if (writer == NULL)
         sample_fault("open", &fault);
-    return filter;
+    return writer;
 }
 
 /* In a new file, open for writing. */
-static inline struct filter *sample_file(const char *path, const struct filter_plan *plan)
+static inline struct writer *sample_file(const char *path, const struct filter_plan *plan)
 {
     return sample_create(path, plan) ? sample_open(path, true) : NULL;
 }
 
 /* Two writers of a new file. Returns whether both are there. */
-static inline bool sample_two(const char *path, const struct filter_plan *plan, struct filter **a,
-                              struct filter **b)
+static inline bool sample_two(const char *path, const struct filter_plan *plan, struct writer **a,
+                              struct writer **b)
 {
     *a = sample_file(path, plan);
     *b = *a != NULL ? sample_open(path, true) : NULL;
@@ -64,20 +85,20 @@ static inline bool sample_two(const char *path, const struct filter_plan *plan, 
 }
 
 /* Of what the last claim took into flight, so many lines were handed on. */
-static inline int sample_settle(struct filter *filter, uint64_t delivered, struct fault *fault)
+static inline int sample_settle(struct writer *writer, uint64_t delivered, struct fault *fault)
 {
-    filter_keep(filter, delivered);
-    return filter_settle(filter, fault);
+    writer_keep(writer, delivered);
+    return writer_settle(writer, fault);
 }
 
-static inline struct filter *sample_memory(const struct filter_plan *plan)
+static inline struct writer *sample_memory(const struct filter_plan *plan)
 {
     struct fault fault;
     struct header header = {.plan = *plan};
-    struct filter *filter = filter_memory(&header, NULL, &fault);
-    if (filter == NULL)
+    struct writer *writer = sample_writer(filter_memory(&header, NULL, &fault), &fault);
+    if (writer == NULL)
         sample_fault("in memory", &fault);
-    return filter;
+    return writer;
 }
 
 /* What becomes of the new ones of a claim. KEPT and NOTHING leave them in flight; after NOTHING no
@@ -86,7 +107,7 @@ enum fate { SETTLED, DROPPED, KEPT, NOTHING };
 
 /* Claims keys from..to, in as many batches as it takes. Returns how many were new, or UINT64_MAX
  * with the fault. */
-static inline uint64_t sample_claim(struct filter *filter, uint64_t from, uint64_t to,
+static inline uint64_t sample_claim(struct writer *writer, uint64_t from, uint64_t to,
                                     enum fate fate, struct fault *fault)
 {
     static struct key keys[BATCH_KEYS];
@@ -96,12 +117,12 @@ static inline uint64_t sample_claim(struct filter *filter, uint64_t from, uint64
         size_t n = to - from < BATCH_KEYS ? (size_t)(to - from) : BATCH_KEYS, new = 0;
         for (size_t i = 0; i < n; i++)
             keys[i] = sample_key(from + i);
-        ptrdiff_t judged = filter_claim(filter, keys, n, UINT64_MAX, seen, fault);
+        ptrdiff_t judged = writer_claim(writer, keys, n, UINT64_MAX, seen, fault);
         for (ptrdiff_t i = 0; i < judged; i++)
             new += !seen[i];
         if (judged > 0 && fate != NOTHING)
-            filter_keep(filter, fate == DROPPED ? 0 : new);
-        if (judged <= 0 || (fate <= DROPPED && filter_settle(filter, fault) != 0))
+            writer_keep(writer, fate == DROPPED ? 0 : new);
+        if (judged <= 0 || (fate <= DROPPED && writer_settle(writer, fault) != 0))
             return UINT64_MAX;
         total += new;
         from += (uint64_t)judged;
@@ -110,41 +131,41 @@ static inline uint64_t sample_claim(struct filter *filter, uint64_t from, uint64
 }
 
 /* The same, where it may not fail. */
-static inline uint64_t sample_take(struct filter *filter, uint64_t from, uint64_t to,
+static inline uint64_t sample_take(struct writer *writer, uint64_t from, uint64_t to,
                                    enum fate fate)
 {
     struct fault fault = {.reason = "none"};
-    uint64_t new = sample_claim(filter, from, to, fate, &fault);
+    uint64_t new = sample_claim(writer, from, to, fate, &fault);
     if (new == UINT64_MAX)
         sample_fault("claim", &fault);
     return new;
 }
 
-static inline bool sample_has(struct filter *filter, struct key key)
+static inline bool sample_has(struct writer *writer, struct key key)
 {
     struct fault fault;
     uint8_t seen = 2;
-    if (probe(filter_store(filter), &key, 1, &seen, &fault) != 0)
+    if (probe(sample_filter(writer), &key, 1, &seen, &fault) != 0)
         sample_fault("probe", &fault);
     return seen == 1;
 }
 
 /* How many of the keys from..to are in. */
-static inline uint64_t sample_count(struct filter *filter, uint64_t from, uint64_t to)
+static inline uint64_t sample_count(struct writer *writer, uint64_t from, uint64_t to)
 {
     uint64_t count = 0;
     for (uint64_t i = from; i < to; i++)
-        count += sample_has(filter, sample_key(i));
+        count += sample_has(writer, sample_key(i));
     return count;
 }
 
 /* Adds at most BATCH_KEYS keys. Returns how many were not in. */
-static inline uint64_t sample_add(struct filter *filter, const struct key *keys, size_t n)
+static inline uint64_t sample_add(struct writer *writer, const struct key *keys, size_t n)
 {
     static uint8_t seen[BATCH_KEYS];
     struct fault fault;
     uint64_t added = 0, new = 0;
-    if (filter_add(filter, keys, n, seen, &added, &fault) != (ptrdiff_t)n)
+    if (writer_add(writer, keys, n, seen, &added, &fault) != (ptrdiff_t)n)
         sample_fault("add", &fault);
     for (size_t i = 0; i < n; i++)
         new += !seen[i];

@@ -7,8 +7,8 @@
  * in as before, for readers and for writers, and what is new comes out once. Where a bit may make
  * old lines come out again, since it says which lines are forgotten, it stands in may_forget.
  */
-#include "filter/filter.h"
 #include "filter/generation.h"
+#include "filter/writer.h"
 
 #include "clock.h"
 #include "sample.h"
@@ -56,13 +56,13 @@ struct file {
 };
 
 /* As time passes. Each is in as soon as it came. Returns how many were new, or UINT64_MAX. */
-static uint64_t take(struct filter *filter, uint64_t from, uint64_t to, struct fault *fault)
+static uint64_t take(struct writer *writer, uint64_t from, uint64_t to, struct fault *fault)
 {
     uint64_t new = 0;
     for (uint64_t i = from; i < to && new != UINT64_MAX; i++) {
         clock_milliseconds += SECOND;
-        uint64_t one = sample_claim(filter, i, i + 1, SETTLED, fault);
-        new = one == UINT64_MAX || !sample_has(filter, sample_key(i)) ? UINT64_MAX : new + one;
+        uint64_t one = sample_claim(writer, i, i + 1, SETTLED, fault);
+        new = one == UINT64_MAX || !sample_has(writer, sample_key(i)) ? UINT64_MAX : new + one;
     }
     return new;
 }
@@ -70,16 +70,16 @@ static uint64_t take(struct filter *filter, uint64_t from, uint64_t to, struct f
 static bool fill(struct file *file)
 {
     struct fault fault;
-    struct filter *filter = sample_open(file->path, true);
-    if (filter == NULL)
+    struct writer *writer = sample_open(file->path, true);
+    if (writer == NULL)
         return false;
-    for (;
-         file->keys < file->kind->keys || store_layers(filter_store(filter)) < file->kind->regions;
+    for (; file->keys < file->kind->keys ||
+           filter_layers(sample_filter(writer)) < file->kind->regions;
          file->keys++)
-        take(filter, file->keys, file->keys + 1, &fault);
-    file->records = store_layers(filter_store(filter));
-    file->metadata_bytes = store_header(filter_store(filter))->layers_at;
-    filter_close(filter);
+        take(writer, file->keys, file->keys + 1, &fault);
+    file->records = filter_layers(sample_filter(writer));
+    file->metadata_bytes = filter_header(sample_filter(writer))->layers_at;
+    sample_close(writer);
     return true;
 }
 
@@ -147,14 +147,14 @@ static bool may_forget(const struct file *file, unsigned place)
 }
 
 /* How many of the keys that should be in are not, or -1 with the fault. */
-static int lost(struct store *store, uint64_t keys, struct fault *fault)
+static int lost(struct filter *filter, uint64_t keys, struct fault *fault)
 {
     struct key key[LOOKED_AT];
     uint8_t seen[LOOKED_AT];
     int missing = 0;
     for (uint64_t i = 0; i < LOOKED_AT; i++)
         key[i] = sample_key(keys - 1 - i * (keys < 100 ? 38 : keys - 1) / (LOOKED_AT - 1));
-    if (probe(store, key, LOOKED_AT, seen, fault) != 0)
+    if (probe(filter, key, LOOKED_AT, seen, fault) != 0)
         return -1;
     for (unsigned i = 0; i < LOOKED_AT; i++)
         missing += !seen[i];
@@ -168,11 +168,11 @@ static bool names_it(const struct file *file, const struct fault *fault)
 }
 
 /* All lines are in an open filter, unless the place may forget some. */
-static void look_for_lines(const struct file *file, struct store *store, const char *what,
+static void look_for_lines(const struct file *file, struct filter *filter, const char *what,
                            unsigned place)
 {
     struct fault fault = {.reason = ""};
-    int missing = lost(store, file->keys, &fault);
+    int missing = lost(filter, file->keys, &fault);
     tap_check(missing == 0 || (missing > 0 && may_forget(file, place)), "%s: %d of %d lines lost",
               what, missing, LOOKED_AT);
 }
@@ -181,14 +181,14 @@ static void look_for_lines(const struct file *file, struct store *store, const c
 static void check_reader(const struct file *file, const char *what, unsigned place)
 {
     struct fault fault = {.reason = ""};
-    struct store *store = store_open(file->path, false, NULL, &fault);
-    if (store == NULL) {
+    struct filter *filter = filter_open(file->path, false, NULL, &fault);
+    if (filter == NULL) {
         tap_check(names_it(file, &fault) || strstr(fault.reason, "not a filter") != NULL,
                   "%s: refused as \"%s\"", what, fault.reason);
         return;
     }
-    look_for_lines(file, store, what, place);
-    store_close(store);
+    look_for_lines(file, filter, what, place);
+    filter_close(filter);
 }
 
 /* The filter form: old lines are seen; new ones come out, and are then in. */
@@ -196,15 +196,15 @@ static void check_writer(const struct file *file, const char *what, unsigned pla
                          uint8_t byte)
 {
     struct fault fault = {.reason = ""};
-    struct filter *filter = filter_open(store_open(file->path, true, NULL, &fault), &fault);
-    if (filter == NULL) {
+    struct writer *writer = sample_writer(filter_open(file->path, true, NULL, &fault), &fault);
+    if (writer == NULL) {
         tap_check(is_untouched(file, at, byte), "%s: refused, and changed", what);
         return;
     }
     bool window = file->kind->plan.window, forgets = may_forget(file, place);
-    uint64_t new = take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + file->kind->new, &fault);
-    uint64_t again = window ? 0 : sample_claim(filter, 0, file->keys, SETTLED, &fault);
-    filter_close(filter);
+    uint64_t new = take(writer, FIRST_OUTSIDE, FIRST_OUTSIDE + file->kind->new, &fault);
+    uint64_t again = window ? 0 : sample_claim(writer, 0, file->keys, SETTLED, &fault);
+    sample_close(writer);
     tap_check(again == 0 || forgets, "%s: %" PRIu64 " old lines come out: %s", what, again,
               fault.reason);
     tap_check(new == file->kind->new || (forgets && !window), "%s: %" PRIu64 " new lines: %s", what,
@@ -222,7 +222,7 @@ static bool is_for_all(const struct file *file, unsigned place, uint64_t at, uin
     return bit % (8 * REST_STRIDE) == 0;
 }
 
-static void flip(struct file *file, struct store *store, uint64_t bit)
+static void flip(struct file *file, struct filter *filter, uint64_t bit)
 {
     uint64_t at = bit / 8, noon = clock_milliseconds;
     uint8_t byte = file->good[at] ^ (uint8_t)(1U << bit % 8);
@@ -234,7 +234,7 @@ static void flip(struct file *file, struct store *store, uint64_t bit)
              at);
     file->map[at] = byte;
     if (at >= COUNTER_SETTLED_AT) /* mapped: who has it open sees the flip */
-        look_for_lines(file, store, what, place);
+        look_for_lines(file, filter, what, place);
     check_reader(file, what, place);
     check_writer(file, what, place, at, byte);
     put_back(file);
@@ -251,12 +251,12 @@ static void numbers_alike(const struct file *file)
         struct fault fault = {.reason = ""};
         for (unsigned layer = 0; layer < file->records; layer++)
             store64(file->map + layer_state_at(layer) + WINDOW_NUMBER, numbers[i]);
-        struct filter *filter = filter_open(store_open(file->path, true, NULL, &fault), &fault);
-        uint64_t new = filter == NULL ? 0 : take(filter, FIRST_OUTSIDE, FIRST_OUTSIDE + 60, &fault);
+        struct writer *writer = sample_writer(filter_open(file->path, true, NULL, &fault), &fault);
+        uint64_t new = writer == NULL ? 0 : take(writer, FIRST_OUTSIDE, FIRST_OUTSIDE + 60, &fault);
         tap_check(new == 60 || strstr(fault.reason, "generation number") != NULL,
                   "%s: all of number %" PRIx64 ": %" PRIu64 " new: %s", file->kind->name,
                   numbers[i], new, fault.reason);
-        filter_close(filter);
+        sample_close(writer);
         put_back(file);
     }
 }
@@ -268,14 +268,14 @@ static void every_bit(void)
         if (!tap_check(file_make(&file, &kinds[i]), "%s: cannot be made", kinds[i].name))
             continue;
         struct fault fault;
-        struct store *store = store_open(file.path, false, NULL, &fault);
+        struct filter *filter = filter_open(file.path, false, NULL, &fault);
         uint64_t step = tap_brief() ? 101 : 1;
-        for (uint64_t bit = 0; store != NULL && bit < 4 * 8; bit++)
-            flip(&file, store, LAYER_COUNT_AT * 8 + bit);
-        for (uint64_t bit = COUNTER_SETTLED_AT * 8; store != NULL && bit < file.metadata_bytes * 8;
+        for (uint64_t bit = 0; filter != NULL && bit < 4 * 8; bit++)
+            flip(&file, filter, LAYER_COUNT_AT * 8 + bit);
+        for (uint64_t bit = COUNTER_SETTLED_AT * 8; filter != NULL && bit < file.metadata_bytes * 8;
              bit += step)
-            flip(&file, store, bit);
-        store_close(store);
+            flip(&file, filter, bit);
+        filter_close(filter);
         if (kinds[i].plan.window)
             numbers_alike(&file);
         file_end(&file);

@@ -1,5 +1,5 @@
 /* Numbers as people write them. */
-#include "core/number.h"
+#include "text/number.h"
 
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /* What is shown of names that somebody else chose. */
-#include "core/quote.h"
 #include "tap.h"
+#include "text/quote.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Taking keys out of counting filters: against counters kept one by one, with one layer and many;
  * and what is left when the process dies, at every single store.
  */
-#include "filter/filter.h"
+#include "filter/writer.h"
 
 #include "chance.h"
 #include "filter/removal.h"
@@ -22,16 +22,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void add(struct filter *filter, struct key key)
+static void add(struct writer *writer, struct key key)
 {
-    sample_add(filter, &key, 1);
+    sample_add(writer, &key, 1);
 }
 
-static enum removal take_out(struct filter *filter, struct key key)
+static enum removal take_out(struct writer *writer, struct key key)
 {
     struct fault fault;
     uint8_t removal = 99;
-    ptrdiff_t removed = removal_remove(filter_store(filter), &key, 1, &removal, &fault);
+    ptrdiff_t removed = removal_remove(sample_filter(writer), &key, 1, &removal, &fault);
     if (removed < 0)
         sample_fault("remove", &fault);
     else
@@ -77,11 +77,11 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
 {
     enum { BATCH = 500, ROUNDS = 80 };
     struct filter_plan plan = {.rate = rate, .capacity = capacity, .geometry = {.counting = true}};
-    struct filter *filter = sample_file(scratch_path("r.bf"), &plan);
+    struct writer *writer = sample_file(scratch_path("r.bf"), &plan);
     struct model model;
     struct chance chance = {70};
     struct fault fault;
-    if (filter == NULL)
+    if (writer == NULL)
         return;
     model_start(&model, &plan);
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -91,12 +91,12 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
             keys[i] = sample_key(chance_below(&chance, range));
         if (round % 5 < 3) {
             for (unsigned i = 0; i < BATCH; i++) {
-                add(filter, keys[i]);
+                add(writer, keys[i]);
                 model_count(&model, keys[i]);
             }
             continue;
         }
-        if (removal_remove(filter_store(filter), keys, BATCH, out, &fault) < 0)
+        if (removal_remove(sample_filter(writer), keys, BATCH, out, &fault) < 0)
             sample_fault("remove", &fault);
         for (unsigned i = 0; i < BATCH; i++) {
             enum removal wanted = model_take_out(&model, keys[i]);
@@ -105,9 +105,9 @@ static void come_and_go(double rate, uint64_t capacity, uint64_t range, unsigned
                       out[i], wanted);
         }
     }
-    model_check(&model, filter, "all removed");
+    model_check(&model, writer, "all removed");
     model_free(&model);
-    filter_close(filter);
+    sample_close(writer);
 }
 
 static void against_the_model(void)
@@ -129,19 +129,19 @@ static void against_the_model(void)
 static void removed_while_in_flight(void)
 {
     const struct filter_plan plan = {.rate = 1e-12, .capacity = 1000, .geometry.counting = true};
-    struct filter *a, *b;
+    struct writer *a, *b;
     struct key key = sample_key(1);
     uint8_t seen = 1;
     struct fault fault;
     if (!sample_two(scratch_path("r.bf"), &plan, &a, &b))
         return;
-    tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "claim");
+    tap_check(writer_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "claim");
     tap_check(take_out(b, key) == REMOVAL_ABSENT, "what is in flight was removed");
     tap_check(sample_settle(a, 1, &fault) == 0 && sample_has(b, key), "settle");
     tap_check(take_out(b, key) == REMOVAL_DONE && !sample_has(a, key), "remove");
-    tap_check(filter_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "it is not new again");
-    filter_close(a);
-    filter_close(b);
+    tap_check(writer_claim(a, &key, 1, 1, &seen, &fault) == 1 && !seen, "it is not new again");
+    sample_close(a);
+    sample_close(b);
 }
 
 /* --- killed --- */
@@ -204,25 +204,26 @@ static void judge(const uint8_t *bytes, const struct image *image, const uint8_t
     verdict->half += memcmp(bytes + at, with + at, length) != 0 &&
                      memcmp(bytes + at, without + at, length) != 0;
     write_file(path, bytes, image->length);
-    struct filter *filter = sample_open(path, true);
-    if (filter == NULL)
+    struct writer *writer = sample_open(path, true);
+    if (writer == NULL)
         return;
-    const uint8_t *now = store_bits(filter_store(filter), 1)->bytes;
+    const uint8_t *now = filter_bits(sample_filter(writer), 1)->bytes;
     bool whole = memcmp(now, with + at, length) == 0;
     bool gone = memcmp(now, without + at, length) == 0;
     tap_check(whole || gone, "killed at step %u: the key is neither in nor out", step);
-    tap_check(sample_has(filter, sample_key(VICTIM)) == whole, "killed at step %u: other verdict",
+    tap_check(sample_has(writer, sample_key(VICTIM)) == whole, "killed at step %u: other verdict",
               step);
     for (unsigned i = 0; i < STAY; i++)
-        tap_check(sample_has(filter, sample_key(i)), "killed at step %u: key %u is lost", step, i);
-    tap_check(store_keys(filter_store(filter)) >= STAY &&
-                  store_keys(filter_store(filter)) <= STAY + 1,
-              "killed at step %u: counts %" PRIu64 " keys", step, store_keys(filter_store(filter)));
-    tap_check(!removal_is_unfinished(filter_store(filter)),
+        tap_check(sample_has(writer, sample_key(i)), "killed at step %u: key %u is lost", step, i);
+    tap_check(filter_keys(sample_filter(writer)) >= STAY &&
+                  filter_keys(sample_filter(writer)) <= STAY + 1,
+              "killed at step %u: counts %" PRIu64 " keys", step,
+              filter_keys(sample_filter(writer)));
+    tap_check(!removal_is_unfinished(sample_filter(writer)),
               "killed at step %u: the journal is still open", step);
     verdict->whole += whole;
     verdict->gone += gone;
-    filter_close(filter);
+    sample_close(writer);
 }
 
 /* Removes the victim between two stops. */
@@ -231,11 +232,11 @@ static void remove_and_stop(const char *path)
     struct fault fault;
     struct key key = sample_key(VICTIM);
     uint8_t removal = 99;
-    struct filter *filter = filter_open(store_open(path, true, NULL, &fault), &fault);
-    if (filter == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+    struct writer *writer = sample_writer(filter_open(path, true, NULL, &fault), &fault);
+    if (writer == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         _exit(3);
     raise(SIGSTOP);
-    ptrdiff_t removed = removal_remove(filter_store(filter), &key, 1, &removal, &fault);
+    ptrdiff_t removed = removal_remove(sample_filter(writer), &key, 1, &removal, &fault);
     raise(SIGSTOP);
     _exit(removed != 1);
 }
@@ -265,22 +266,22 @@ static void killed_at_every_store(void)
     int status = 0;
     snprintf(path, sizeof path, "%s", scratch_path("r.bf"));
     struct filter_plan plan = {.rate = 1e-9, .capacity = STAY / 2, .geometry = {.counting = true}};
-    struct filter *filter = sample_file(path, &plan);
-    if (filter == NULL)
+    struct writer *writer = sample_file(path, &plan);
+    if (writer == NULL)
         return;
     for (unsigned i = 0; i < STAY; i++)
-        add(filter, sample_key(i));
-    tap_check(store_layers(filter_store(filter)) == 2, "one layer");
-    size_t layer_at = (size_t)store_end(filter_store(filter)) -
-                      store_bits(filter_store(filter), 1)->pages * PAGE_BYTES;
+        add(writer, sample_key(i));
+    tap_check(filter_layers(sample_filter(writer)) == 2, "one layer");
+    size_t layer_at = (size_t)filter_end(sample_filter(writer)) -
+                      filter_bits(sample_filter(writer), 1)->pages * PAGE_BYTES;
     /* So the journal is not empty before. */
-    add(filter, sample_key(EARLIER));
-    tap_check(take_out(filter, sample_key(EARLIER)) == REMOVAL_DONE, "remove");
+    add(writer, sample_key(EARLIER));
+    tap_check(take_out(writer, sample_key(EARLIER)) == REMOVAL_DONE, "remove");
     struct image image = image_read(path, layer_at);
     uint8_t *without = copy_of(&image);
-    add(filter, sample_key(VICTIM));
+    add(writer, sample_key(VICTIM));
     uint8_t *with = copy_of(&image);
-    filter_close(filter);
+    sample_close(writer);
     struct verdict verdict = {0};
     pid_t child = fork();
     if (child == 0)

@@ -12,7 +12,7 @@
 
 /* --- filters --- */
 
-static struct filter *in_file(const struct filter_plan *plan)
+static struct writer *in_file(const struct filter_plan *plan)
 {
     return sample_file(scratch_path("w.bf"), plan);
 }
@@ -29,15 +29,15 @@ static struct filter_plan by_time(uint64_t lines, uint64_t forget)
 }
 
 /* Whether the key was new. */
-static bool take(struct filter *filter, uint64_t i)
+static bool take(struct writer *writer, uint64_t i)
 {
-    return sample_take(filter, i, i + 1, SETTLED) == 1;
+    return sample_take(writer, i, i + 1, SETTLED) == 1;
 }
 
-static void take_all(struct filter *filter, uint64_t from, uint64_t to)
+static void take_all(struct writer *writer, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++)
-        tap_check(take(filter, i), "key %" PRIu64 " is not new", i);
+        tap_check(take(writer, i), "key %" PRIu64 " is not new", i);
 }
 
 /* All layers at their capacity: the rate is p still. */
@@ -67,28 +67,28 @@ static void sizes(void)
 static void undelivered(void)
 {
     struct filter_plan plan = by_count(40);
-    struct filter *filter = in_file(&plan);
+    struct writer *writer = in_file(&plan);
     struct fault fault;
     struct key keys[8];
     uint8_t seen[8];
-    if (filter == NULL)
+    if (writer == NULL)
         return;
     for (uint64_t i = 0; i < 2000; i += 8) {
         for (uint64_t j = 0; j < 8; j++)
             keys[j] = sample_key(i + j);
-        tap_check(filter_claim(filter, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
-        tap_check(sample_settle(filter, 0, &fault) == 0, "settle");
+        tap_check(writer_claim(writer, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
+        tap_check(sample_settle(writer, 0, &fault) == 0, "settle");
     }
-    take_all(filter, 5000, 5050);
-    tap_check(sample_count(filter, 5000, 5050) == 50, "they have pushed others out");
-    filter_close(filter);
+    take_all(writer, 5000, 5050);
+    tap_check(sample_count(writer, 5000, 5050) == 50, "they have pushed others out");
+    sample_close(writer);
 }
 
 /* Two writers fill the same generation: it may be carried further, and never ends early. */
 static void two_writers(void)
 {
     struct filter_plan plan = by_count(400);
-    struct filter *a, *b;
+    struct writer *a, *b;
     struct fault fault;
     struct chance chance = {71};
     struct key keys[16];
@@ -97,12 +97,12 @@ static void two_writers(void)
         return;
     uint64_t settled[4000], count = 0, next = 0;
     while (count < 3000) {
-        struct filter *one = chance_below(&chance, 2) != 0 ? a : b;
-        struct filter *other = one == a ? b : a;
+        struct writer *one = chance_below(&chance, 2) != 0 ? a : b;
+        struct writer *other = one == a ? b : a;
         /* One claims, the other settles some in between, or dies with its own in flight. */
         for (size_t i = 0; i < 8; i++)
             keys[i] = sample_key(next + i);
-        ptrdiff_t n = filter_claim(one, keys, 8, UINT64_MAX, seen, &fault);
+        ptrdiff_t n = writer_claim(one, keys, 8, UINT64_MAX, seen, &fault);
         tap_check(n >= 0, "claim");
         uint64_t between = chance_below(&chance, 30);
         for (uint64_t i = 0; i < between; i++) {
@@ -117,18 +117,18 @@ static void two_writers(void)
         for (uint64_t i = count > 400 ? count - 400 : 0; i < count; i++)
             tap_check(sample_has(a, sample_key(settled[i])), "one of the last 400 is forgotten");
     }
-    for (unsigned i = 0; i < store_layers(filter_store(a)); i++)
-        tap_check(store_layer_keys(filter_store(a), i) <= 100 + 8, "layer %u: %" PRIu64 " keys", i,
-                  store_layer_keys(filter_store(a), i));
-    filter_close(a);
-    filter_close(b);
+    for (unsigned i = 0; i < filter_layers(sample_filter(a)); i++)
+        tap_check(filter_layer_keys(sample_filter(a), i) <= 100 + 8, "layer %u: %" PRIu64 " keys",
+                  i, filter_layer_keys(sample_filter(a), i));
+    sample_close(a);
+    sample_close(b);
 }
 
 /* A writer that stood still while others went through the whole window several times. */
 static void stood_still(void)
 {
     struct filter_plan plan = by_count(100);
-    struct filter *a, *b;
+    struct writer *a, *b;
     struct fault fault;
     struct key keys[8];
     uint8_t seen[8];
@@ -136,7 +136,7 @@ static void stood_still(void)
         return;
     for (uint64_t i = 0; i < 8; i++)
         keys[i] = sample_key(i);
-    tap_check(filter_claim(a, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
+    tap_check(writer_claim(a, keys, 8, UINT64_MAX, seen, &fault) == 8, "claim");
     take_all(b, 100, 1100);
     tap_check(!take(b, 3), "what is in flight is new to another writer");
     tap_check(sample_settle(a, 8, &fault) == 0, "settle");
@@ -145,8 +145,8 @@ static void stood_still(void)
     tap_check(sample_count(b, 0, 8) == 8, "it is forgotten as if it were old");
     take_all(a, 3000, 3000 + 33);
     tap_check(sample_count(b, 0, 8) == 0, "it is not forgotten");
-    filter_close(a);
-    filter_close(b);
+    sample_close(a);
+    sample_close(b);
 }
 
 /* --- by time --- */
@@ -164,13 +164,13 @@ static void set_clock(const struct passing *passing)
 }
 
 /* times[i]: when key i came, or UINT64_MAX: not at all. */
-static void check_ages(struct filter *filter, const struct passing *passing, const uint64_t *times,
+static void check_ages(struct writer *writer, const struct passing *passing, const uint64_t *times,
                        uint64_t count, struct chance *chance, bool at_most)
 {
     for (unsigned j = 0; j < 20; j++) {
         uint64_t i = count - 1 - chance_below(chance, count < 1500 ? count : 1500);
         uint64_t age = passing->real - times[i];
-        bool in = sample_has(filter, sample_key(i));
+        bool in = sample_has(writer, sample_key(i));
         if (age < passing->forget)
             tap_check(in, "forgotten after %" PRIu64 " ms of %" PRIu64, age, passing->forget);
         if (at_most && age > passing->forget + passing->period)
@@ -179,7 +179,7 @@ static void check_ages(struct filter *filter, const struct passing *passing, con
 }
 
 /* A key every second or so, with pauses and with bursts that bring more than was planned. */
-static void time_passes(struct filter *filter, const struct filter_plan *plan, bool jumps)
+static void time_passes(struct writer *writer, const struct filter_plan *plan, bool jumps)
 {
     enum { KEYS = 12000 };
     static uint64_t times[KEYS];
@@ -200,15 +200,15 @@ static void time_passes(struct filter *filter, const struct filter_plan *plan, b
             passing.behind = 0;
         set_clock(&passing);
         times[i] = passing.real;
-        tap_check(take(filter, i), "a new key is not new");
+        tap_check(take(writer, i), "a new key is not new");
         if (i % 10 == 0)
-            check_ages(filter, &passing, times, i + 1, &chance, !jumps);
+            check_ages(writer, &passing, times, i + 1, &chance, !jumps);
     }
     passing.behind = 0;
     passing.real += 10 * plan->forget;
     set_clock(&passing);
-    tap_check(sample_count(filter, 0, KEYS) == 0, "after ten times as long, %" PRIu64 " are in",
-              sample_count(filter, 0, KEYS));
+    tap_check(sample_count(writer, 0, KEYS) == 0, "after ten times as long, %" PRIu64 " are in",
+              sample_count(writer, 0, KEYS));
     clock_milliseconds = NOON;
 }
 
@@ -216,13 +216,13 @@ static void times(void)
 {
     for (unsigned round = 0; round < 8; round++) {
         struct filter_plan plan = by_time(round & 1 ? 100 : 2000, 100 * SECOND);
-        struct filter *filter = round & 2 ? in_file(&plan) : sample_memory(&plan);
-        if (filter == NULL)
+        struct writer *writer = round & 2 ? in_file(&plan) : sample_memory(&plan);
+        if (writer == NULL)
             return;
-        time_passes(filter, &plan, (round & 4) != 0);
-        unsigned layers = store_layers(filter_store(filter));
+        time_passes(writer, &plan, (round & 4) != 0);
+        unsigned layers = filter_layers(sample_filter(writer));
         tap_check(layers < 15 && (layers > 5 || !(round & 1)), "%u layers", layers);
-        filter_close(filter);
+        sample_close(writer);
     }
 }
 
@@ -231,32 +231,32 @@ static void steady_load(void)
 {
     for (unsigned load = 1; load <= 8; load *= 2) {
         struct filter_plan plan = by_time(16000, 100 * SECOND);
-        struct filter *filter = sample_memory(&plan);
-        if (filter == NULL)
+        struct writer *writer = sample_memory(&plan);
+        if (writer == NULL)
             return;
         unsigned half = 0;
         uint64_t next = 0, pages = 0;
         for (unsigned step = 0; step < 1200; step++) {
             clock_milliseconds += SECOND;
-            sample_take(filter, next, next + 150 * (uint64_t)load, SETTLED);
+            sample_take(writer, next, next + 150 * (uint64_t)load, SETTLED);
             next += 150 * (uint64_t)load;
             if (step == 600)
-                half = store_layers(filter_store(filter));
+                half = filter_layers(sample_filter(writer));
         }
         double rates = 0;
-        for (unsigned i = 0; i < store_layers(filter_store(filter)); i++) {
-            rates += store_plan(filter_store(filter), i).rate;
-            pages += store_plan(filter_store(filter), i).pages;
+        for (unsigned i = 0; i < filter_layers(sample_filter(writer)); i++) {
+            rates += filter_plan(sample_filter(writer), i).rate;
+            pages += filter_plan(sample_filter(writer), i).pages;
         }
-        uint64_t least = 5 * sizing_pages(store_plan(filter_store(filter), 0).geometry,
+        uint64_t least = 5 * sizing_pages(filter_plan(sample_filter(writer), 0).geometry,
                                           150 * 25 * load, 2e-13);
-        tap_check(store_layers(filter_store(filter)) == half, "load %u: %u layers, then %u", load,
-                  half, store_layers(filter_store(filter)));
+        tap_check(filter_layers(sample_filter(writer)) == half, "load %u: %u layers, then %u", load,
+                  half, filter_layers(sample_filter(writer)));
         tap_check(load > 1 || half == 5, "as planned, and yet %u layers", half);
         tap_check(pages < 3 * least, "load %u: %" PRIu64 " pages, and %" PRIu64 " would do", load,
                   pages, least);
         tap_check(rates <= plan.rate * (1 + 1e-9), "rates add up to %g", rates);
-        filter_close(filter);
+        sample_close(writer);
     }
     clock_milliseconds = NOON;
 }
@@ -266,28 +266,28 @@ static void steady_load(void)
 static void nobody_writes(void)
 {
     struct filter_plan plan = by_time(1000, 100 * SECOND);
-    struct filter *filter = in_file(&plan);
-    struct filter *reader = filter != NULL ? sample_open(store_path(filter_store(filter)), false)
+    struct writer *writer = in_file(&plan);
+    struct writer *reader = writer != NULL ? sample_open(filter_path(sample_filter(writer)), false)
                                            : NULL;
     struct fault fault;
     struct key key = sample_key(7);
     uint8_t seen;
     if (reader == NULL)
         return;
-    take_all(filter, 0, 5);
+    take_all(writer, 0, 5);
     clock_milliseconds += 100 * SECOND - 1;
     tap_check(sample_count(reader, 0, 5) == 5, "forgotten too early");
     clock_milliseconds += 1;
     tap_check(sample_count(reader, 0, 5) == 0, "not forgotten");
-    tap_check(filter_claim(filter, &key, 1, UINT64_MAX, &seen, &fault) == 1 && !seen, "claim");
+    tap_check(writer_claim(writer, &key, 1, UINT64_MAX, &seen, &fault) == 1 && !seen, "claim");
     clock_milliseconds += 1000 * SECOND;
-    tap_check(sample_settle(filter, 1, &fault) == 0, "settle");
+    tap_check(sample_settle(writer, 1, &fault) == 0, "settle");
     clock_milliseconds += 99 * SECOND;
     tap_check(sample_has(reader, sample_key(7)), "what was delivered late is forgotten");
     clock_milliseconds += 26 * SECOND;
     tap_check(!sample_has(reader, sample_key(7)), "what was delivered late is not forgotten");
-    filter_close(reader);
-    filter_close(filter);
+    sample_close(reader);
+    sample_close(writer);
     clock_milliseconds = NOON;
 }
 

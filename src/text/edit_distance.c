@@ -1,4 +1,4 @@
-#include "core/edit_distance.h"
+#include "text/edit_distance.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * quote - makes text of unknown origin, such as a file's name, safe to show.
  */
-#ifndef UNSEEN_CORE_QUOTE_H
-#define UNSEEN_CORE_QUOTE_H
+#ifndef UNSEEN_TEXT_QUOTE_H
+#define UNSEEN_TEXT_QUOTE_H
 
 #include <stddef.h>
 #include <stdio.h>

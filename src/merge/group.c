@@ -1,4 +1,4 @@
-#include "union/group.h"
+#include "merge/group.h"
 
 #include "filter/survey.h"
 

@@ -1,8 +1,8 @@
 /*
  * number - parses and formats numbers with and without units.
  */
-#ifndef UNSEEN_CORE_NUMBER_H
-#define UNSEEN_CORE_NUMBER_H
+#ifndef UNSEEN_TEXT_NUMBER_H
+#define UNSEEN_TEXT_NUMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>

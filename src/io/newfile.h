@@ -6,12 +6,15 @@
  * has the final name, and a kill leaves an older file unchanged and the temporary one behind, until
  * the next file of that name is made.
  */
-#ifndef UNSEEN_SYSTEM_NEWFILE_H
-#define UNSEEN_SYSTEM_NEWFILE_H
+#ifndef UNSEEN_IO_NEWFILE_H
+#define UNSEEN_IO_NEWFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
+
+/* The lock of a file that has its temporary name (system/lock.h). */
+enum { LOCK_MAKING = 4100 };
 
 /* Writes the contents of a new, empty file. Returns 0, or -1 with errno. */
 typedef int newfile_fill(int fd, const void *context);

@@ -1,4 +1,4 @@
-#include "union/merge.h"
+#include "merge/merge.h"
 
 #include "core/kernel.h"
 #include "filter/create.h"
@@ -6,11 +6,11 @@
 #include "filter/stage.h"
 #include "filter/survey.h"
 #include "format/likeness.h"
+#include "io/newfile.h"
+#include "merge/group.h"
 #include "system/io.h"
 #include "system/map.h"
-#include "system/newfile.h"
 #include "system/signals.h"
-#include "union/group.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct merge {
     const struct bits **members; /* of all groups */
     struct group *groups;
     unsigned count;
-    struct store *replaced; /* the input that the new filter replaces, frozen; or NULL */
+    struct filter *replaced; /* the input that the new filter replaces, frozen; or NULL */
 };
 
 /* The new header is that of the input made for the most keys. */
@@ -38,36 +38,36 @@ static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
 
 /* The input that all others are compared with: the first that is for a shard, or the first. A
  * filter without --shard agrees with shards of any list. */
-static const struct store *model_of(struct store *const *inputs, size_t count)
+static const struct filter *model_of(struct filter *const *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (store_header(inputs[i])->shard.count != 0)
+        if (filter_header(inputs[i])->shard.count != 0)
             return inputs[i];
     return inputs[0];
 }
 
-static int check_alike(const struct store *filter, const struct store *model, struct fault *fault)
+static int check_alike(const struct filter *filter, const struct filter *model, struct fault *fault)
 {
     char how[LIKENESS_TEXT];
     const char *option;
-    struct header header = *store_header(filter);
+    struct header header = *filter_header(filter);
     if (header.plan.window) {
-        fault_set(fault, store_path(filter), "is a window, and windows cannot be merged");
+        fault_set(fault, filter_path(filter), "is a window, and windows cannot be merged");
         return fault_way_out(fault, "leave it out");
     }
     if (header.shard.count == 0)
-        header.shard = store_header(model)->shard;
-    if (likeness_difference(&header, store_header(model), LIKE_FOR_UNION, &option, how) == NULL)
+        header.shard = filter_header(model)->shard;
+    if (likeness_difference(&header, filter_header(model), LIKE_FOR_UNION, &option, how) == NULL)
         return 0;
-    fault_set(fault, store_path(filter), "cannot be merged with %s: was made %s", store_path(model),
-              how);
+    fault_set(fault, filter_path(filter), "cannot be merged with %s: was made %s",
+              filter_path(model), how);
     return fault_way_out(fault, "to make filters that can be merged: unseen create --like FILTER");
 }
 
-static bool has_shard(struct store *const *inputs, size_t count, uint32_t shard)
+static bool has_shard(struct filter *const *inputs, size_t count, uint32_t shard)
 {
     for (size_t i = 0; i < count; i++)
-        if (store_header(inputs[i])->shard.number == shard)
+        if (filter_header(inputs[i])->shard.number == shard)
             return true;
     return false;
 }
@@ -75,14 +75,14 @@ static bool has_shard(struct store *const *inputs, size_t count, uint32_t shard)
 /* If all inputs are for one shard, the result is for this shard; if all shards of a list are there,
  * each at least once, it is for the whole list. A filter without --shard among the inputs does not
  * replace a missing shard, because it may lack lines of that shard. */
-static int join_shards(struct store *const *inputs, size_t count, struct shard *joint,
+static int join_shards(struct filter *const *inputs, size_t count, struct shard *joint,
                        struct fault *fault)
 {
-    struct shard first = store_header(inputs[0])->shard;
-    uint32_t shards = store_header(model_of(inputs, count))->shard.count;
+    struct shard first = filter_header(inputs[0])->shard;
+    uint32_t shards = filter_header(model_of(inputs, count))->shard.count;
     bool all_first = true;
     for (size_t i = 0; i < count; i++)
-        all_first = all_first && store_header(inputs[i])->shard.number == first.number;
+        all_first = all_first && filter_header(inputs[i])->shard.number == first.number;
     *joint = (struct shard){0};
     if (all_first && shards > 1) {
         *joint = first;
@@ -96,16 +96,16 @@ static int join_shards(struct store *const *inputs, size_t count, struct shard *
     return 0;
 }
 
-static int make_header(struct header *header, struct store *const *inputs, size_t count,
+static int make_header(struct header *header, struct filter *const *inputs, size_t count,
                        struct fault *fault)
 {
-    const struct store *model = model_of(inputs, count);
-    *header = *store_header(inputs[0]);
+    const struct filter *model = model_of(inputs, count);
+    *header = *filter_header(inputs[0]);
     for (size_t i = 0; i < count; i++) {
         if (check_alike(inputs[i], model, fault) != 0)
             return -1;
-        if (is_larger(&store_header(inputs[i])->plan, &header->plan))
-            *header = *store_header(inputs[i]);
+        if (is_larger(&filter_header(inputs[i])->plan, &header->plan))
+            *header = *filter_header(inputs[i]);
     }
     return join_shards(inputs, count, &header->shard, fault);
 }
@@ -115,35 +115,35 @@ static int read_source(struct source *source, struct fault *fault)
 {
     struct estimate estimate;
     uint64_t staged;
-    if (stage_count(source->store, source->layer, 0, source->bits->pages, &staged, fault) != 0)
+    if (stage_count(source->filter, source->layer, 0, source->bits->pages, &staged, fault) != 0)
         return -1;
-    pages_read_ahead(source->store, source->layer, 0, 0);
+    pages_read_ahead(source->filter, source->layer, 0, 0);
     if (survey_joint(&source->bits, 1, &estimate) != 0)
-        return fault_errno(fault, store_path(source->store), NULL, EINTR);
+        return fault_errno(fault, filter_path(source->filter), NULL, EINTR);
     source->staged = (double)staged;
     source->keys = estimate_keys(&estimate) + source->staged;
     source->rate = group_rate(&estimate, &source->plan, source->staged);
     return 0;
 }
 
-static int read_filter(struct source *source, const struct store *filter, struct fault *fault)
+static int read_filter(struct source *source, const struct filter *filter, struct fault *fault)
 {
-    for (unsigned layer = 0; layer < store_layers(filter); layer++, source++) {
-        source->store = filter;
+    for (unsigned layer = 0; layer < filter_layers(filter); layer++, source++) {
+        source->filter = filter;
         source->layer = layer;
-        source->bits = store_bits(filter, layer);
-        source->plan = store_plan(filter, layer);
+        source->bits = filter_bits(filter, layer);
+        source->plan = filter_plan(filter, layer);
         if (read_source(source, fault) != 0)
             return -1;
     }
     return 0;
 }
 
-static int read_sources(struct merge *merge, struct store *const *inputs, size_t count,
+static int read_sources(struct merge *merge, struct filter *const *inputs, size_t count,
                         struct fault *fault)
 {
     for (size_t i = 0; i < count; i++)
-        merge->source_count += store_layers(inputs[i]);
+        merge->source_count += filter_layers(inputs[i]);
     merge->sources = calloc(merge->source_count, sizeof *merge->sources);
     merge->members = calloc(merge->source_count, sizeof(struct bits *));
     merge->groups = calloc(merge->source_count, sizeof *merge->groups);
@@ -153,7 +153,7 @@ static int read_sources(struct merge *merge, struct store *const *inputs, size_t
     for (size_t i = 0; i < count; i++) {
         if (read_filter(source, inputs[i], fault) != 0)
             return -1;
-        source += store_layers(inputs[i]);
+        source += filter_layers(inputs[i]);
     }
     return 0;
 }
@@ -210,7 +210,7 @@ static int form_groups(struct merge *merge, struct fault *fault)
     return 0;
 }
 
-struct merge *merge_new(struct store *const *inputs, size_t count, struct store *replaced,
+struct merge *merge_new(struct filter *const *inputs, size_t count, struct filter *replaced,
                         struct fault *fault)
 {
     struct merge *merge = calloc(1, sizeof *merge);
@@ -218,7 +218,7 @@ struct merge *merge_new(struct store *const *inputs, size_t count, struct store 
         fault_errno(fault, "merge", NULL, ENOMEM);
         return NULL;
     }
-    if (replaced != NULL && store_freeze(replaced, fault) != 0) {
+    if (replaced != NULL && filter_freeze(replaced, fault) != 0) {
         free(merge);
         return NULL;
     }
@@ -236,7 +236,7 @@ void merge_free(struct merge *merge)
     if (merge == NULL)
         return;
     if (merge->replaced != NULL)
-        store_thaw(merge->replaced);
+        filter_thaw(merge->replaced);
     free(merge->groups);
     free(merge->members);
     free(merge->sources);
@@ -325,7 +325,7 @@ __attribute__((noinline)) static int set_staged(const struct source *source, con
                                                 uint64_t from, uint64_t end, struct fault *fault)
 {
     struct key keys[STAGE_PIECE];
-    struct stage_reader reader = stage_begin(source->store, source->layer, from, end);
+    struct stage_reader reader = stage_begin(source->filter, source->layer, from, end);
     ptrdiff_t n;
     while ((n = stage_read(&reader, keys, fault)) > 0)
         kernel_for(to->geometry)->set(to, keys, (size_t)n);
@@ -402,7 +402,7 @@ static int fill(int fd, const void *context)
 
 int merge_write(const struct merge *merge, const char *path, bool over, struct fault *fault)
 {
-    const struct store *replaced = merge->replaced;
+    const struct filter *replaced = merge->replaced;
     struct contents contents = {.merge = merge,
                                 .header = merge->header,
                                 .path = path,
@@ -421,13 +421,13 @@ int merge_write(const struct merge *merge, const char *path, bool over, struct f
     if (replaced == NULL) {
         create_new_identity(header);
     } else {
-        const struct header *was = store_header(replaced);
+        const struct header *was = filter_header(replaced);
         memcpy(header->uuid, was->uuid, UUID_BYTES);
         header->created = was->created;
-        contents.queue = store_queue(replaced);
+        contents.queue = filter_queue(replaced);
         /* Another count, so that a writer which has noted the count tests its keys again. */
-        contents.settlings = store_settlings(replaced) + 1;
-        if (stat(store_path(replaced), &status) == 0 && store_is_file(replaced, &status))
+        contents.settlings = filter_settlings(replaced) + 1;
+        if (stat(filter_path(replaced), &status) == 0 && filter_is_file(replaced, &status))
             plan.like = &status;
     }
     for (unsigned i = 0; i < merge->count; i++)

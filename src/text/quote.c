@@ -1,4 +1,4 @@
-#include "core/quote.h"
+#include "text/quote.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * A filter may have several names, through symbolic links; its side files are named after the real
  * file. Everybody who may use the filter may use its side files.
  */
-#ifndef UNSEEN_SYSTEM_SIDE_FILE_H
-#define UNSEEN_SYSTEM_SIDE_FILE_H
+#ifndef UNSEEN_IO_SIDE_FILE_H
+#define UNSEEN_IO_SIDE_FILE_H
 
 #include "system/fault.h"
 

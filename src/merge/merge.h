@@ -13,10 +13,10 @@
  * Inputs may be in use: the new filter has all lines that were settled before merge_new. Memory is
  * bounded, because bits are read from the maps a page at a time.
  */
-#ifndef UNSEEN_UNION_MERGE_H
-#define UNSEEN_UNION_MERGE_H
+#ifndef UNSEEN_MERGE_MERGE_H
+#define UNSEEN_MERGE_MERGE_H
 
-#include "filter/store.h"
+#include "filter/filter.h"
 
 struct merge;
 
@@ -25,7 +25,7 @@ struct merge;
  * frozen until merge_free: other writers wait, and then notice that it was replaced. Returns NULL
  * with the fault if the inputs were not made alike, a shard is missing, there are too many layers,
  * or a signal came (EINTR). About 1 us per page. */
-struct merge *merge_new(struct store *const *inputs, size_t count, struct store *replaced,
+struct merge *merge_new(struct filter *const *inputs, size_t count, struct filter *replaced,
                         struct fault *fault);
 void merge_free(struct merge *merge);
 

@@ -8,15 +8,15 @@
  * to the layer. Overlap between inputs cannot be predicted, so staged keys are counted for each
  * layer separately.
  */
-#ifndef UNSEEN_UNION_GROUP_H
-#define UNSEEN_UNION_GROUP_H
+#ifndef UNSEEN_MERGE_GROUP_H
+#define UNSEEN_MERGE_GROUP_H
 
 #include "core/join.h"
-#include "filter/store.h"
+#include "filter/filter.h"
 
 /* A layer of an input. */
 struct source {
-    const struct store *store;
+    const struct filter *filter;
     unsigned layer;
     const struct bits *bits;
     struct layer_plan plan;

@@ -1,4 +1,4 @@
-#include "system/side_file.h"
+#include "io/side_file.h"
 
 #include "system/path.h"
 

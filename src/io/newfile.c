@@ -1,10 +1,10 @@
-#include "system/newfile.h"
+#include "io/newfile.h"
 
+#include "io/side_file.h"
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/path.h"
 #include "system/random.h"
-#include "system/side_file.h"
 
 #include <dirent.h>
 #include <errno.h>
