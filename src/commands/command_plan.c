@@ -208,7 +208,7 @@ static int finish(struct job *job, int status)
     struct planning *planning = (struct planning *)job;
     struct forecast forecast;
     double lines = (double)job->counts.read;
-    if (signals_pending() || (status != EXIT_OK && lines == 0))
+    if (signals_arrived() || (status != EXIT_OK && lines == 0))
         return status;
     if (lines == 0)
         return message("plan: the input has no lines (without data: unseen plan -n N)");

@@ -63,7 +63,7 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     uint64_t most = pop->job.plan.most;
     bool to_the_end = options->until_done && !options_has(options, OPTION_wait);
     uint64_t wait = to_the_end ? UINT64_MAX : options->wait;
-    while (pop->taken < most && !signals_pending()) {
+    while (pop->taken < most && !signals_arrived()) {
         struct queue_lines lines;
         struct fault later = FAULT_UNSET;
         int result = queue_take(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
@@ -184,7 +184,7 @@ static int read_queue(struct job *job)
         pop->end == QUEUE_FULL)
         message("%s: got %" PRIu64 " %s, not %" PRIu64 " (a worker can hold no more at a time)",
                 job->options->exec[0], pop->taken, number_lines(pop->taken), job->plan.most);
-    return signals_pending() ? EXIT_TROUBLE : status;
+    return signals_arrived() ? EXIT_TROUBLE : status;
 }
 
 static int finish(struct job *job, int status)

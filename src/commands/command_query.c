@@ -30,7 +30,7 @@ static int finish(struct job *job, int status)
     if (status == EXIT_OK && selected == 0)
         status = EXIT_NOTHING;
     /* As grep -q: one selected line is enough, whatever else failed. */
-    return options->quiet && selected > 0 && !signals_pending() ? EXIT_OK : status;
+    return options->quiet && selected > 0 && !signals_arrived() ? EXIT_OK : status;
 }
 
 int command_query(const struct options *options)

@@ -150,7 +150,7 @@ static int finish_files(struct splitting *splitting, int status)
     if (status == EXIT_OK)
         return shard_files_finish(splitting->job.shards, &fault) == 0 ? EXIT_OK
                                                                       : message_fault(&fault);
-    if (!signals_pending())
+    if (!signals_arrived())
         message("%s: no shards were kept, because not all lines could be read and written (new "
                 "files were removed, older ones emptied)",
                 splitting->job.options->files);

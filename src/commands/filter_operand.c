@@ -157,7 +157,7 @@ int filter_operand_each(const struct options *options, filter_visitor *visit)
     int worst = EXIT_OK;
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    for (size_t i = 0; i < options->operand_count && !signals_pending(); i++) {
+    for (size_t i = 0; i < options->operand_count && !signals_arrived(); i++) {
         struct filter *filter = filter_operand_open_to_read(paths[i], options);
         bool confined = i > 0 || confine(paths) == 0;
         int status = filter != NULL && confined ? visit(options, i, filter) : EXIT_TROUBLE;

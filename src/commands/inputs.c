@@ -215,9 +215,9 @@ static int read_all(const struct inputs *inputs, input_reader *reader, void *con
         struct fault fault = FAULT_UNSET;
         result = read_one(inputs, *name, reader, context, &fault);
         if (result < 0)
-            status = signals_pending() ? EXIT_TROUBLE : message_fault(&fault);
+            status = signals_arrived() ? EXIT_TROUBLE : message_fault(&fault);
         /* A fault of the input itself ends only this input. */
-        if (result > 0 || (result < 0 && (signals_pending() || inputs->all_or_none ||
+        if (result > 0 || (result < 0 && (signals_arrived() || inputs->all_or_none ||
                                           fault.of != shown_name(*name))))
             break;
     }

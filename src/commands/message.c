@@ -31,7 +31,7 @@ static unsigned temporary, permanent; /* numbers of faults */
 int message_fault(const struct fault *fault)
 {
     /* The signal that ends the process needs no message. */
-    if (fault->error == EINTR && signals_pending())
+    if (fault->error == EINTR && signals_arrived())
         return EXIT_TROUBLE;
     *(fault->temporary ? &temporary : &permanent) += 1;
     /* The same fault may also stop the cleaning up: one message is enough. */

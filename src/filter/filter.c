@@ -407,9 +407,9 @@ int filter_check_signals(const struct filter *filter, struct fault *fault)
 {
     if (filter->settling)
         return 0;
-    if (signals_pending())
+    if (signals_arrived())
         return fault_errno(fault, filter_name(filter), NULL, EINTR);
-    if (signals_stop_pending())
+    if (signals_stop_arrived())
         return fault_errno(fault, filter_name(filter), NULL, ECANCELED);
     return 0;
 }

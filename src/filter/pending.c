@@ -139,7 +139,7 @@ static ptrdiff_t read_keys(const struct pending *pending, uint64_t from, struct 
     uint8_t bytes[BATCH_KEYS * KEY_BYTES];
     uint64_t left = pending->head.count - from, at = FLIGHT_HEAD_BYTES + from * KEY_BYTES;
     size_t n = left < BATCH_KEYS ? (size_t)left : BATCH_KEYS;
-    if (n > 0 && signals_pending())
+    if (n > 0 && signals_arrived())
         return fault_errno(fault, pending->path, NULL, EINTR);
     if (io_read_at(pending->fd, bytes, n * KEY_BYTES, at) < n * KEY_BYTES)
         return errno != 0 ? fault_system(pending, fault)
@@ -158,9 +158,9 @@ static int sum_up(int fd, uint64_t count, uint64_t *sum)
     *sum = 0;
     for (uint64_t at = FLIGHT_HEAD_BYTES; at < end; at += length) {
         length = end - at < sizeof bytes ? (size_t)(end - at) : sizeof bytes;
-        if (signals_pending())
+        if (signals_arrived())
             errno = EINTR;
-        if (signals_pending() || io_read_at(fd, bytes, length, at) < length)
+        if (signals_arrived() || io_read_at(fd, bytes, length, at) < length)
             return -1;
         *sum = hash_chain(*sum, bytes, length);
     }
@@ -278,7 +278,7 @@ static int close_new(struct pending *pending)
 /* Opens and locks the temporary file; again, if another run has just renamed it. */
 static int claim(struct pending *pending, struct fault *fault)
 {
-    while (!signals_pending()) {
+    while (!signals_arrived()) {
         if (open_new(pending, fault) != 0)
             return pending->new_fd >= 0 ? close_new(pending) : -1;
         if (lock_new(pending, fault) != 0)

@@ -132,7 +132,7 @@ int room_make(struct filter *filter, uint64_t taken, struct fault *fault)
     bool grown = false;
     int result;
     do {
-        if (signals_pending() && !filter->settling)
+        if (signals_arrived() && !filter->settling)
             return fault_errno(fault, filter->file.path, "cannot grow", EINTR);
         result = make_locked(filter, before, taken, &grown, fault);
     } while (result != 0 &&

@@ -274,7 +274,7 @@ static int wait_for_free(struct writer *writer, struct fault *fault)
             filter->watch.waits_for_slot(filter);
             tells = false;
         }
-        if (nanosleep(&doze, NULL) != 0 && signals_pending())
+        if (nanosleep(&doze, NULL) != 0 && signals_arrived())
             taken = fault_errno(fault, filter_path(filter), "cannot be locked", errno);
         else
             taken = take_free(writer, fault);

@@ -244,7 +244,7 @@ ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE], 
     while (kept == 0 && reader->place < reader->last) {
         uint64_t left = reader->last - reader->place;
         size_t n = left < STAGE_PIECE ? (size_t)left : STAGE_PIECE, bytes = n * KEY_BYTES;
-        if (signals_pending() && !filter->settling)
+        if (signals_arrived() && !filter->settling)
             return fault_errno(fault, filter->file.path, NULL, EINTR);
         if (io_read_at(filter->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) !=
             bytes)

@@ -42,7 +42,7 @@ static double survey_pages(struct estimate *estimate, const struct filter *filte
         return (double)bits->pages / fmax(1, (double)estimate->pages);
     (void)stage_count(filter, layer, 0, bits->pages, staged, &ignored);
     estimate_expect(estimate, bits->pages);
-    for (uint64_t page = 0; page < bits->pages && !signals_pending(); page += SURVEY_PIECE) {
+    for (uint64_t page = 0; page < bits->pages && !signals_arrived(); page += SURVEY_PIECE) {
         uint64_t left = bits->pages - page;
         uint64_t pages = left < SURVEY_PIECE ? left : SURVEY_PIECE;
         pages_read_ahead(filter, layer, page, pages);
@@ -112,7 +112,7 @@ static int survey_some(const struct bits *const *layers, size_t n, uint64_t most
     uint64_t pages = layers[0]->pages;
     estimate_start(estimate, layers[0]->geometry);
     for (uint64_t i = 0; i < most && i < pages; i++) {
-        if (most > pages && signals_pending())
+        if (most > pages && signals_arrived())
             return -1;
         join_pages(layers, n, spread(pages, most, i), 1, joint);
         estimate_add(estimate, joint, 1);
@@ -227,7 +227,7 @@ static void survey_filter(struct survey *survey, const struct filter *filter, ui
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, filter, i, most);
-        if (most == UINT64_MAX && signals_pending())
+        if (most == UINT64_MAX && signals_arrived())
             return;
         count_odd_pages(survey, filter, i);
         survey->pages += layer->plan.pages;
@@ -249,7 +249,7 @@ static void survey_filter(struct survey *survey, const struct filter *filter, ui
 int survey_make(struct survey *survey, const struct filter *filter)
 {
     survey_filter(survey, filter, UINT64_MAX);
-    return signals_pending() ? -1 : 0;
+    return signals_arrived() ? -1 : 0;
 }
 
 void survey_sample(struct survey *survey, const struct filter *filter)

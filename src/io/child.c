@@ -67,7 +67,7 @@ static int cannot_run(const struct child *child, struct fault *fault)
 static int start(struct child *child, const char *bytes, size_t length, struct fault *fault)
 {
     int ends[2];
-    if (signals_pending())
+    if (signals_arrived())
         return fault_errno(fault, child->argv[0], NULL, EINTR);
     measure(child, bytes, length);
     child->failed = true;
@@ -211,5 +211,5 @@ enum child_end child_finish(struct child *child, uint64_t *left, struct fault *f
         return CHILD_NOT_RUN;
     if (child->pid == 0 || end_input(child, left, fault) == 0)
         return CHILD_DONE;
-    return signals_pending() ? CHILD_STOPPED : CHILD_FAILED;
+    return signals_arrived() ? CHILD_STOPPED : CHILD_FAILED;
 }

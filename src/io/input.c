@@ -153,7 +153,7 @@ static ssize_t fill(struct input *input, struct fault *fault)
             return n;
         if (errno == EAGAIN && signals_wait_readable(input->fd, -1) >= 0)
             continue;
-        if (errno != EINTR || signals_pending())
+        if (errno != EINTR || signals_arrived())
             return fault_errno(fault, input->name, NULL, errno);
     }
 }

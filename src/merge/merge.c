@@ -309,7 +309,7 @@ __attribute__((noinline)) static int write_stretch(struct writing *writing, uint
     uint8_t joint[SOME * PAGE_BYTES];
     for (uint64_t at = from; at < end; at += SOME) {
         unsigned pages = end - at < SOME ? (unsigned)(end - at) : SOME;
-        if (signals_pending())
+        if (signals_arrived())
             return fail(writing->contents, EINTR);
         join_pages(writing->layers, writing->count, at, pages, joint);
         estimate_add(&writing->estimate, joint, pages);

@@ -202,7 +202,7 @@ int queue_take(struct queue *queue, uint64_t most, uint64_t wait, bool until_don
         int result = take_now(queue, most, lines, why, fault);
         uint64_t waited = (uint64_t)(clock_monotonic() - start);
         if (result != 0 || waited >= wait || (until_done && *why == QUEUE_EMPTY) ||
-            signals_pending())
+            signals_arrived())
             return result;
         /* A pause, so that many waiting processes do not keep the lock from working ones. */
         uint64_t pause = 50 + 20 * queue->held_for, left = wait - waited;

@@ -24,7 +24,7 @@ size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end)
     const char *from = bytes;
     size_t done = 0;
     while (done < length) {
-        if (!to_the_end && signals_pending()) {
+        if (!to_the_end && signals_arrived()) {
             errno = EINTR;
             break;
         }
@@ -79,7 +79,7 @@ int io_allocate(int fd, uint64_t at, uint64_t bytes)
     int error;
     do
         error = posix_fallocate(fd, (off_t)at, (off_t)bytes);
-    while (error == EINTR && !signals_pending());
+    while (error == EINTR && !signals_arrived());
     errno = error;
     return error == 0 ? 0 : -1;
 }
@@ -89,7 +89,7 @@ static int change_blocks(int fd, int how, uint64_t at, uint64_t bytes)
     int result;
     do
         result = fallocate(fd, how | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
-    while (result != 0 && errno == EINTR && !signals_pending());
+    while (result != 0 && errno == EINTR && !signals_arrived());
     return result;
 }
 

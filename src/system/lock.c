@@ -43,7 +43,7 @@ static int wait_for(int fd, unsigned lock, bool to_the_end, lock_waits *waits, v
     int result;
     signals_alarm(5);
     while ((result = fcntl(fd, F_OFD_SETLKW, &flock)) != 0 && errno == EINTR &&
-           (to_the_end || !signals_pending())) {
+           (to_the_end || !signals_arrived())) {
         /* Ctrl-Z interrupts the wait, too. It takes effect here, unless another lock is held. */
         signals_release_stop();
         signals_hold_stop();

@@ -141,7 +141,7 @@ void signals_release_stop(void)
     }
 }
 
-bool signals_stop_pending(void)
+bool signals_stop_arrived(void)
 {
     return stop_pending;
 }
@@ -203,7 +203,7 @@ void signals_touch_now(void)
         (void)!futimens(fd, NULL);
 }
 
-int signals_pending(void)
+int signals_arrived(void)
 {
     return pending;
 }

@@ -22,7 +22,7 @@ void signals_start(void);
 /* Between these two calls, which may be nested, SIGTSTP is deferred. */
 void signals_hold_stop(void);
 void signals_release_stop(void);
-bool signals_stop_pending(void);
+bool signals_stop_arrived(void);
 
 /* Requests a SIGALRM after `seconds` and every second from then on, which interrupts system
  * calls and does nothing else. 0: no more. */
@@ -37,7 +37,7 @@ void signals_touch(int fd);
 void signals_touch_now(void);
 
 /* The first signal that told the process to end, or 0. */
-int signals_pending(void);
+int signals_arrived(void);
 
 /* From now on these signals are passed on to a child process, each of them once, and not if the
  * child has it already: not if the terminal sent it to both, and only after a second (ten if
