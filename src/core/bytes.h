@@ -1,4 +1,4 @@
-/* bytes - searching and counting bytes, eight at a time in a 64-bit word. */
+/* bytes - searching and counting bytes, eight at a time in a 64-bit word; and where lines end. */
 #ifndef UNSEEN_CORE_BYTES_H
 #define UNSEEN_CORE_BYTES_H
 
@@ -27,6 +27,30 @@ static inline uint64_t count_byte(const char *bytes, size_t length, char byte)
     for (const char *at = bytes; (at = memchr(at, byte, (size_t)(end - at))) != NULL; at++)
         count++;
     return count;
+}
+
+/* --- lines, each with its delimiter --- */
+
+/* The bytes of all whole lines at the beginning of `bytes`; 0 if no line is whole. */
+static inline size_t whole_lines(const char *bytes, size_t length, char delimiter)
+{
+    const char *last = memrchr(bytes, delimiter, length);
+    return last != NULL ? (size_t)(last - bytes) + 1 : 0;
+}
+
+/* The bytes of the first line; 0 if it is not whole. */
+static inline size_t first_line(const char *bytes, size_t length, char delimiter)
+{
+    const char *end = memchr(bytes, delimiter, length);
+    return end != NULL ? (size_t)(end - bytes) + 1 : 0;
+}
+
+/* The bytes of the whole lines that fit into `most` bytes; of the first line, if that is longer; 0
+ * if it is not whole. */
+static inline size_t fitting_lines(const char *bytes, size_t length, size_t most, char delimiter)
+{
+    size_t fit = whole_lines(bytes, length < most ? length : most, delimiter);
+    return fit > 0 ? fit : first_line(bytes, length, delimiter);
 }
 
 #endif

@@ -1,5 +1,6 @@
 #include "io/child.h"
 
+#include "core/bytes.h"
 #include "system/io.h"
 #include "system/signals.h"
 #include "text/quote.h"
@@ -15,44 +16,50 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* exec resets signals that this process handles to their default, and leaves ignored ones
- * ignored. */
-static int spawn(pid_t *pid, int input, const char *const *argv)
+/* Starts the command, whose first write will be these bytes. Returns 0, or -1 with the fault. */
+static int start_command(struct child *child, const char *bytes, size_t length, struct fault *fault)
 {
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0)
-        return error;
-    error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    if (error == 0)
-        error = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-/* The offset after the line that begins at `from`. */
-static size_t line_end(const struct child *child, const char *bytes, size_t from, size_t length)
-{
-    const char *end = memchr(bytes + from, child->delimiter, length - from);
-    return end != NULL ? (size_t)(end - bytes) + 1 : length;
-}
-
-/* Sets what the command is started with, from the first write. */
-static void measure(struct child *child, const char *bytes, size_t length)
-{
-    size_t most = length < CHILD_GIVEN ? length : CHILD_GIVEN;
-    const char *last = memrchr(bytes, child->delimiter, most);
-    child->header_line = child->header ? line_end(child, bytes, 0, length) : 0;
-    child->given = line_end(child, bytes, child->header_line, length);
-    if (last != NULL && (size_t)(last - bytes) >= child->given)
-        child->given = (size_t)(last - bytes) + 1;
-}
-
-/* A name with blanks or operators is a command line that was quoted by mistake. */
-static int cannot_run(const struct child *child, struct fault *fault)
-{
-    char quoted[QUOTE_MAX];
     const char *name = child->argv[0];
+    int ends[2];
+    if (signals_arrived())
+        return fault_errno(fault, name, NULL, EINTR);
+    /* 1. What it is started with: the header line, and the lines that fit into CHILD_GIVEN bytes
+     * with it, but at least one. */
+    size_t header = child->header ? first_line(bytes, length, child->delimiter) : 0;
+    size_t most = header < CHILD_GIVEN ? CHILD_GIVEN - header : 0;
+    size_t lines = fitting_lines(bytes + header, length - header, most, child->delimiter);
+    child->header_line = header;
+    child->given = lines > 0 ? header + lines : length;
+
+    /* 2. Start it. exec resets signals that this process handles to their default, and leaves
+     * ignored ones ignored; if SIGCHLD were ignored, the exit status of CMD would be lost. */
+    child->failed = true;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return fault_errno(fault, name, NULL, errno);
+    signal(SIGCHLD, SIG_DFL);
+    posix_spawn_file_actions_t actions;
+    child->error = posix_spawn_file_actions_init(&actions);
+    if (child->error == 0) {
+        child->error = posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+        if (child->error == 0)
+            child->error = posix_spawnp(&child->pid, name, &actions, NULL,
+                                        (char *const *)child->argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[0]);
+    if (child->error == 0) {
+        child->failed = false;
+        child->fd = ends[1];
+        signal(SIGPIPE, SIG_IGN);
+        signals_pass_to(child->pid);
+        return 0;
+    }
+
+    /* It could not be run. A name with blanks or operators is a command line that was quoted by
+     * mistake. */
+    char quoted[QUOTE_MAX];
+    child->pid = 0;
+    close(ends[1]);
     if (child->error == ENOENT && strchr(name, '/') == NULL)
         fault_set(fault, name, "command not found");
     else
@@ -62,31 +69,6 @@ static int cannot_run(const struct child *child, struct fault *fault)
                       "give its words as separate arguments, or have a shell run it: -x sh -c %s",
                       quote_word(name, quoted));
     return -1;
-}
-
-static int start(struct child *child, const char *bytes, size_t length, struct fault *fault)
-{
-    int ends[2];
-    if (signals_arrived())
-        return fault_errno(fault, child->argv[0], NULL, EINTR);
-    measure(child, bytes, length);
-    child->failed = true;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return fault_errno(fault, child->argv[0], NULL, errno);
-    /* If the parent had ignored it, the exit status of CMD would be lost. */
-    signal(SIGCHLD, SIG_DFL);
-    child->error = spawn(&child->pid, ends[0], child->argv);
-    close(ends[0]);
-    if (child->error != 0) {
-        child->pid = 0;
-        close(ends[1]);
-        return cannot_run(child, fault);
-    }
-    child->failed = false;
-    child->fd = ends[1];
-    signal(SIGPIPE, SIG_IGN);
-    signals_pass_to(child->pid);
-    return 0;
 }
 
 /* How many bytes the command has read; `end` is either end of the pipe. All, if that is unknown. */
@@ -102,7 +84,7 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
 {
     struct child *child = context;
     bool first = child->pid == 0;
-    if (first && start(child, bytes, length, fault) != 0)
+    if (first && start_command(child, bytes, length, fault) != 0)
         return 0;
     size_t done = io_write(child->fd, bytes, length, false);
     child->written += done;
@@ -128,88 +110,86 @@ struct output child_output(struct child *child, const char *const *argv, char de
 }
 
 /* Opens an end of the pipe that `fd` is an end of. Returns -1 if that is not possible. */
-static int open_end(int fd, int mode)
+static int open_pipe_end(int fd, int mode)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return open(path, mode | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Whether a descendant of the command still has the pipe open. `fd` is our read end; it is closed
- * for a moment, so that poll on a write end shows whether there is another, and reopened. */
-static bool has_other_readers(int *fd)
-{
-    struct pollfd end = {.fd = open_end(*fd, O_WRONLY)};
-    if (end.fd < 0)
-        return true;
-    close(*fd);
-    bool has = poll(&end, 1, 0) < 0 || (end.revents & POLLERR) == 0;
-    *fd = open_end(end.fd, O_RDONLY);
-    close(end.fd);
-    return has;
-}
-
-/* How many lines the command has not taken; `end` is the read end of the pipe. */
+/* After the command has ended: how many lines it has not taken; 0 if that cannot be known. Closes
+ * `end`, the read end of the pipe, or -1. */
 static uint64_t count_left(struct child *child, int end)
 {
+    if (end < 0)
+        return 0;
+    /* 1. If a descendant of the command still has the pipe open, nothing is known. The read end is
+     * closed for a moment, so that poll on a write end shows whether there is another. */
+    struct pollfd writer = {.fd = open_pipe_end(end, O_WRONLY)};
+    close(end);
+    if (writer.fd < 0)
+        return 0;
+    bool has_other_readers = poll(&writer, 1, 0) < 0 || (writer.revents & POLLERR) == 0;
+    end = has_other_readers ? -1 : open_pipe_end(writer.fd, O_RDONLY);
+    close(writer.fd);
+    if (end < 0)
+        return 0;
+
+    /* 2. What is in the pipe was not read. Lines that it was started with, and the header line,
+     * are not left even then. */
     char bytes[4096];
     uint64_t lines = 0, at = count_read(child, end), taken = at;
-    ssize_t n;
     child->read_nothing = at == 0 && !child->cut_off;
     if (child->read_nothing)
         taken = child->given;
     else if (at < child->header_line)
         taken = child->header_line;
-    while ((n = read(end, bytes, sizeof bytes)) > 0)
-        for (ssize_t i = 0; i < n; i++, at++)
-            lines += bytes[i] == child->delimiter && at >= taken;
+    for (ssize_t n; (n = read(end, bytes, sizeof bytes)) > 0; at += (uint64_t)n) {
+        size_t skip = taken <= at ? 0 : taken - at < (uint64_t)n ? (size_t)(taken - at) : (size_t)n;
+        lines += count_byte(bytes + skip, (size_t)n - skip, child->delimiter);
+    }
+    close(end);
     return lines;
-}
-
-/* Waits for the command, however long it takes. It is reaped only after signals are no longer
- * passed on, because then its number may belong to another process. Returns 0 if it exited with 0,
- * else -1 with the fault. */
-static int wait_for_end(struct child *child, struct fault *fault)
-{
-    const char *name = child->argv[0];
-    siginfo_t end;
-    int result;
-    do
-        result = waitid(P_PID, (id_t)child->pid, &end, WEXITED | WNOWAIT);
-    while (result != 0 && errno == EINTR);
-    if (result != 0)
-        return fault_errno(fault, name, "cannot be waited for", errno);
-    signals_pass_to(0);
-    (void)waitpid(child->pid, NULL, 0);
-    child->pid = 0;
-    if (end.si_code != CLD_EXITED)
-        return fault_set(fault, name, "was killed by signal %d, %s", end.si_status,
-                         strsignal(end.si_status));
-    return end.si_status == 0 ? 0 : fault_set(fault, name, "exited with %d", end.si_status);
-}
-
-static int end_input(struct child *child, uint64_t *left, struct fault *fault)
-{
-    siginfo_t ended;
-    int end = open_end(child->fd, O_RDONLY);
-    /* A command that will get a signal must not take the end of its input for that of all lines. */
-    while (signals_due() && waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT) != 0)
-        continue;
-    close(child->fd);
-    int result = wait_for_end(child, fault);
-    if (result == 0 && end >= 0 && !has_other_readers(&end))
-        *left = count_left(child, end);
-    if (end >= 0)
-        close(end);
-    return result;
 }
 
 enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault)
 {
+    const char *name = child->argv[0];
+    siginfo_t end;
+    int waited;
     *left = 0;
     if (child->failed)
         return CHILD_NOT_RUN;
-    if (child->pid == 0 || end_input(child, left, fault) == 0)
+    if (child->pid == 0)
         return CHILD_DONE;
+    /* 1. End its input. A command that will get a signal must not take that for the end of all
+     * lines. */
+    int pipe_end = open_pipe_end(child->fd, O_RDONLY);
+    while (signals_due() && waitid(P_PID, (id_t)child->pid, &end, WEXITED | WNOWAIT) != 0)
+        continue;
+    close(child->fd);
+    /* 2. Wait, however long it takes. It is reaped only after signals are no longer passed on,
+     * because then its number may belong to another process. */
+    do
+        waited = waitid(P_PID, (id_t)child->pid, &end, WEXITED | WNOWAIT);
+    while (waited != 0 && errno == EINTR);
+    if (waited != 0) {
+        fault_errno(fault, name, "cannot be waited for", errno);
+    } else {
+        signals_pass_to(0);
+        (void)waitpid(child->pid, NULL, 0);
+        child->pid = 0;
+        if (end.si_code == CLD_EXITED && end.si_status == 0) {
+            *left = count_left(child, pipe_end);
+            return CHILD_DONE;
+        }
+        if (end.si_code == CLD_EXITED)
+            fault_set(fault, name, "exited with %d", end.si_status);
+        else
+            fault_set(fault, name, "was killed by signal %d, %s", end.si_status,
+                      strsignal(end.si_status));
+    }
+    if (pipe_end >= 0)
+        close(pipe_end);
     return signals_arrived() ? CHILD_STOPPED : CHILD_FAILED;
 }

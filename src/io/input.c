@@ -1,5 +1,6 @@
 #include "io/input.h"
 
+#include "core/bytes.h"
 #include "system/signals.h"
 #include "text/number.h"
 
@@ -97,19 +98,6 @@ static int resize(struct input_buffer *buffer, size_t capacity)
     return 0;
 }
 
-/* Doubles the buffer, which is filled by one line. The limit is one byte above the longest line,
- * for its delimiter. */
-static int grow(struct input *input, struct fault *fault)
-{
-    size_t limit = input->max_line + 1;
-    size_t capacity = input->buffer.capacity;
-    if (capacity >= limit)
-        return too_long(input, fault);
-    if (resize(&input->buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
-        return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
-    return 0;
-}
-
 void input_set_judge(struct input *input, input_judge *judge, void *context)
 {
     input->judge = judge;
@@ -136,10 +124,16 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
     return 0;
 }
 
+bool input_wait(struct input *input, int milliseconds)
+{
+    /* At the end of a file, and after an error, input_next does not wait. */
+    return signals_wait_readable(input->fd, milliseconds) != 0;
+}
+
 /* Reads available bytes, or waits for some. A buffer that has grown for a long line is not filled
  * at once, because bytes after the line must be copied. Returns the number of bytes, 0 at the end,
  * -1 with the fault, or INPUT_WOULD_WAIT. */
-static ssize_t fill(struct input *input, struct fault *fault)
+static ssize_t read_available(struct input *input, struct fault *fault)
 {
     char *to = input->buffer.bytes + input->filled;
     size_t most = input->buffer.capacity - input->filled;
@@ -158,48 +152,43 @@ static ssize_t fill(struct input *input, struct fault *fault)
     }
 }
 
-bool input_wait(struct input *input, int milliseconds)
-{
-    /* At the end of a file, and after an error, input_next does not wait. */
-    return signals_wait_readable(input->fd, milliseconds) != 0;
-}
-
-static void move_rest(struct input *input)
-{
-    char *bytes = input->buffer.bytes;
-    input->filled -= input->chunk;
-    memmove(bytes, bytes + input->chunk, input->filled);
-    input->chunk = 0;
-}
-
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
 {
-    if (input->chunk > 0)
-        move_rest(input);
-    while (!input->ended) {
-        bool full = input->filled == input->buffer.capacity;
-        if (full && input->stop != NULL)
-            return INPUT_WOULD_WAIT;
-        if (full && grow(input, fault) != 0)
-            return -1;
-        ssize_t n = fill(input, fault);
+    struct input_buffer *buffer = &input->buffer;
+    /* 1. What came after the last chunk is moved to the front. */
+    if (input->chunk > 0) {
+        input->filled -= input->chunk;
+        memmove(buffer->bytes, buffer->bytes + input->chunk, input->filled);
+        input->chunk = 0;
+    }
+    /* 2. Read until a line ends. */
+    while (!input->ended && input->chunk == 0) {
+        /* A buffer that one line fills is doubled, up to the longest line and its delimiter. */
+        if (input->filled == buffer->capacity) {
+            size_t limit = input->max_line + 1, capacity = buffer->capacity;
+            if (input->stop != NULL)
+                return INPUT_WOULD_WAIT;
+            if (capacity >= limit)
+                return too_long(input, fault);
+            if (resize(buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
+                return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
+        }
+        ssize_t n = read_available(input, fault);
         if (n < 0)
             return (int)n;
-        const char *from = input->buffer.bytes + input->filled;
+        size_t lines = whole_lines(buffer->bytes + input->filled, (size_t)n, input->delimiter);
+        input->chunk = lines > 0 ? input->filled + lines : 0;
         input->filled += (size_t)n;
         __atomic_store_n(&input->read, input->read + (size_t)n, __ATOMIC_RELAXED);
         input->ended = n == 0;
-        const char *last = memrchr(from, input->delimiter, (size_t)n);
-        if (last != NULL) {
-            input->chunk = (size_t)(last - input->buffer.bytes) + 1;
-            break;
-        }
     }
-    *chunk = (struct chunk){input->buffer.bytes, input->chunk, input->read - input->filled};
+    *chunk = (struct chunk){buffer->bytes, input->chunk, input->read - input->filled};
+    /* 3. A last line without a delimiter gets one. */
     if (input->chunk == 0 && input->filled > 0) {
-        input->buffer.bytes[input->filled++] = input->delimiter;
+        buffer->bytes[input->filled++] = input->delimiter;
         chunk->length = input->chunk = input->filled;
     }
+    /* 4. The first chunk is judged. */
     if (chunk->offset == 0 && input->chunk > 0 && input->judge != NULL &&
         input->judge(input->judge_context, input, chunk, fault) != 0)
         return -1;
