@@ -130,28 +130,6 @@ bool input_wait(struct input *input, int milliseconds)
     return signals_wait_readable(input->fd, milliseconds) != 0;
 }
 
-/* Reads available bytes, or waits for some. A buffer that has grown for a long line is not filled
- * at once, because bytes after the line must be copied. Returns the number of bytes, 0 at the end,
- * -1 with the fault, or INPUT_WOULD_WAIT. */
-static ssize_t read_available(struct input *input, struct fault *fault)
-{
-    char *to = input->buffer.bytes + input->filled;
-    size_t most = input->buffer.capacity - input->filled;
-    if (most > input->most_read)
-        most = input->most_read;
-    for (;;) {
-        if (input->stop != NULL && atomic_load(input->stop))
-            return INPUT_WOULD_WAIT;
-        ssize_t n = signals_read(input->fd, to, most);
-        if (n >= 0)
-            return n;
-        if (errno == EAGAIN && signals_wait_readable(input->fd, -1) >= 0)
-            continue;
-        if (errno != EINTR || signals_arrived())
-            return fault_errno(fault, input->name, NULL, errno);
-    }
-}
-
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
 {
     struct input_buffer *buffer = &input->buffer;
@@ -161,7 +139,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
         memmove(buffer->bytes, buffer->bytes + input->chunk, input->filled);
         input->chunk = 0;
     }
-    /* 2. Read until a line ends. */
+    /* 2. Read what is available, or wait for it, until a line ends. */
     while (!input->ended && input->chunk == 0) {
         /* A buffer that one line fills is doubled, up to the longest line and its delimiter. */
         if (input->filled == buffer->capacity) {
@@ -173,9 +151,19 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
             if (resize(buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
                 return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
         }
-        ssize_t n = read_available(input, fault);
-        if (n < 0)
-            return (int)n;
+        if (input->stop != NULL && atomic_load(input->stop))
+            return INPUT_WOULD_WAIT;
+        /* A buffer that has grown for a long line is not filled at once, because bytes after the
+         * line must be copied. */
+        size_t most = buffer->capacity - input->filled;
+        ssize_t n = signals_read(input->fd, buffer->bytes + input->filled,
+                                 most < input->most_read ? most : input->most_read);
+        if (n < 0) {
+            if ((errno == EAGAIN && signals_wait_readable(input->fd, -1) >= 0) ||
+                (errno == EINTR && !signals_arrived()))
+                continue;
+            return fault_errno(fault, input->name, NULL, errno);
+        }
         size_t lines = whole_lines(buffer->bytes + input->filled, (size_t)n, input->delimiter);
         input->chunk = lines > 0 ? input->filled + lines : 0;
         input->filled += (size_t)n;

@@ -25,54 +25,33 @@ struct newfile {
     int fd;
 };
 
-static int find_target(struct newfile *file)
+/* Removes temporary files with this prefix that dead processes left. */
+static void remove_leftovers(const struct newfile *file, const char *prefix)
 {
-    const char *path = file->plan->path;
-    if (realpath(path, file->target) == NULL) {
-        if (errno != ENOENT && errno != ENOTDIR)
-            return -1;
-        snprintf(file->target, sizeof file->target, "%s", path);
-    }
-    /* The temporary name must fit, too. */
-    if (strlen(file->target) >= sizeof file->target - 16) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return 0;
-}
-
-/* Removes file->temporary if a dead process left it. While this process holds the lock, nobody can
- * begin to fill the file. */
-static void remove_leftover(const struct newfile *file)
-{
-    uint8_t begin[16];
-    struct stat status;
-    size_t bytes = file->plan->mark_bytes;
-    int fd = open(file->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && lock_try(fd, LOCK_MAKING) > 0 &&
-        (status.st_size == 0 || (io_read_at(fd, begin, bytes, 0) == bytes &&
-                                 memcmp(begin, file->plan->mark, bytes) == 0)) &&
-        path_leads_to(file->temporary, fd))
-        unlink(file->temporary);
-    close(fd);
-}
-
-static void remove_leftovers(struct newfile *file, const char *prefix)
-{
-    char directory[PATH_MAX];
+    char directory[PATH_MAX], path[PATH_MAX + 16];
+    const struct newfile_plan *plan = file->plan;
     const char *name = path_directory(file->target, directory);
     size_t length = strlen(prefix);
     DIR *entries = opendir(directory);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        uint8_t begin[16];
+        struct stat status;
         const char *found = entry->d_name;
         if (strncmp(found, prefix, length) != 0 || strlen(found) != length + DIGITS ||
             strspn(found + length, "0123456789abcdef") != DIGITS)
             continue;
-        snprintf(file->temporary, sizeof file->temporary, "%.*s%s", (int)(name - file->target),
-                 file->target, found);
-        remove_leftover(file);
+        snprintf(path, sizeof path, "%.*s%s", (int)(name - file->target), file->target, found);
+        int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        /* While this process holds the lock, nobody can begin to fill the file. */
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && lock_try(fd, LOCK_MAKING) > 0 &&
+            (status.st_size == 0 ||
+             (io_read_at(fd, begin, plan->mark_bytes, 0) == plan->mark_bytes &&
+              memcmp(begin, plan->mark, plan->mark_bytes) == 0)) &&
+            path_leads_to(path, fd))
+            unlink(path);
+        close(fd);
     }
     if (entries != NULL)
         closedir(entries);
@@ -127,27 +106,32 @@ static int rename_to_free(const struct newfile *file)
     return 0;
 }
 
-static int finish(struct newfile *file)
-{
-    if (fsync(file->fd) != 0)
-        return -1;
-    if ((file->plan->over ? rename(file->temporary, file->target) : rename_to_free(file)) != 0)
-        return errno == EEXIST ? 1 : -1;
-    path_sync_directory(file->target);
-    return 0;
-}
-
 int newfile_make(const struct newfile_plan *plan)
 {
     struct newfile file = {.plan = plan};
-    if (find_target(&file) != 0 || open_temporary(&file) != 0)
+    if (realpath(plan->path, file.target) == NULL) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return -1;
+        snprintf(file.target, sizeof file.target, "%s", plan->path);
+    }
+    /* The temporary name must fit, too. */
+    if (strlen(file.target) >= sizeof file.target - 16) {
+        errno = ENAMETOOLONG;
         return -1;
-    int result = io_write_at(file.fd, plan->mark, plan->mark_bytes, 0) == plan->mark_bytes &&
-                         plan->fill(file.fd, plan->context) == 0
-                     ? finish(&file)
-                     : -1;
+    }
+    if (open_temporary(&file) != 0)
+        return -1;
+    int result = -1;
+    if (io_write_at(file.fd, plan->mark, plan->mark_bytes, 0) == plan->mark_bytes &&
+        plan->fill(file.fd, plan->context) == 0 && fsync(file.fd) == 0) {
+        result = plan->over ? rename(file.temporary, file.target) : rename_to_free(&file);
+        if (result != 0 && errno == EEXIST)
+            result = 1;
+    }
     int error = errno;
-    if (result != 0)
+    if (result == 0)
+        path_sync_directory(file.target);
+    else
         unlink(file.temporary);
     close(file.fd);
     errno = error;

@@ -33,14 +33,6 @@ struct shard_files {
 
 /* --- names --- */
 
-/* The length of a %d or %0Wd at `at`, and its width W; 0 if there is none. */
-static size_t place_at(const char *at, int *width)
-{
-    bool padded = at[0] == '%' && at[1] == '0' && at[2] >= '1' && at[2] <= '9' && at[3] == 'd';
-    *width = padded ? at[2] - '0' : 0;
-    return padded ? 4 : at[0] == '%' && at[1] == 'd' ? 2 : 0;
-}
-
 static int bad_pattern(const char *pattern, struct fault *fault)
 {
     char quoted[QUOTE_MAX], object[QUOTE_MAX + 16];
@@ -54,19 +46,22 @@ int shard_files_name(const char *pattern, uint32_t shard, char name[PATH_MAX], s
     enum { DIGITS_MAX = 10 };
     size_t length = 0, step;
     unsigned numbers = 0;
-    int width;
     if (strlen(pattern) > PATH_MAX - 2 * DIGITS_MAX)
         return fault_errno(fault, pattern, NULL, ENAMETOOLONG);
     for (const char *at = pattern; *at != '\0' && numbers < 2; at += step) {
-        size_t place = place_at(at, &width);
-        if (place == 0 && *at == '%' && at[1] != '%')
+        bool padded = at[0] == '%' && at[1] == '0' && at[2] >= '1' && at[2] <= '9' && at[3] == 'd';
+        bool plain = at[0] == '%' && at[1] == 'd';
+        if (padded || plain) {
+            length += (size_t)snprintf(name + length, DIGITS_MAX + 1, "%0*" PRIu32,
+                                       padded ? at[2] - '0' : 0, shard);
+            numbers++;
+            step = padded ? 4 : 2;
+            continue;
+        }
+        if (at[0] == '%' && at[1] != '%')
             return bad_pattern(pattern, fault);
-        step = place > 0 ? place : *at == '%' ? 2 : 1;
-        numbers += place > 0;
-        if (place > 0)
-            length += (size_t)snprintf(name + length, DIGITS_MAX + 1, "%0*" PRIu32, width, shard);
-        else
-            name[length++] = *at;
+        name[length++] = *at;
+        step = *at == '%' ? 2 : 1;
     }
     name[length] = '\0';
     return numbers == 1 ? 0 : bad_pattern(pattern, fault);
@@ -82,62 +77,51 @@ static int fault_of(const struct shard_files *files, uint32_t shard, struct faul
 
 /* --- opening --- */
 
-/* Raises the limit on open files, as far as this user may, to allow `more` more. */
-static int allow_open(uint32_t more, struct fault *fault)
-{
-    enum { OPEN_ALREADY = 64 };
-    struct rlimit limit;
-    rlim_t wanted = (rlim_t)more + OPEN_ALREADY;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return 0;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == wanted)
-        return 0;
-    fault_set(fault, "--files", "cannot keep %" PRIu32 " files open", more);
-    return fault_way_out(
-        fault,
-        "raise the limit: ulimit -n %ju; or make one shard at a time: unseen shard "
-        "1/%" PRIu32,
-        (uintmax_t)wanted, more);
-}
-
-/* Opens a file without changing it. If the name exists, first without O_CREAT, as in output_open;
- * but it may be a link to a missing file. Returns a descriptor, or -1 with the fault. */
-static int open_one(const char *name, bool *made, struct fault *fault)
+/* Opens the next file without changing it, and locks it, so that it has one name and is written by
+ * one run. Returns 0, or -1 with the fault; it is among the opened files unless that failed. */
+static int open_next_file(struct shard_files *files, struct fault *fault)
 {
     const int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
-    struct stat status;
+    const uint32_t i = files->opened;
+    struct shard_file *file = &files->file[i];
+    char name[PATH_MAX], other[PATH_MAX];
+    struct stat status, named;
+    (void)shard_files_name(files->pattern, i + 1, name, fault);
+    /* 1. If the name exists, first without O_CREAT, as in output_open; but it may be a link to a
+     * missing file. */
     if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
         return fault_set(fault, name, "is not a regular file");
     int fd = open(name, flags | O_CREAT | O_EXCL, 0666);
-    *made = fd >= 0;
+    file->made = fd >= 0;
     if (fd < 0 && errno == EEXIST)
         fd = open(name, flags);
     if (fd < 0 && errno == ENOENT) {
         fd = open(name, flags | O_CREAT, 0666);
-        *made = fd >= 0;
+        file->made = fd >= 0;
     }
-    return fd >= 0 ? fd : fault_errno(fault, name, NULL, errno);
-}
-
-/* Locks a file, so that it has one name and is written by one run. An earlier file of this run
- * holds the lock if links, or a number in the name of a directory, lead to it again. A run that
- * fails removes only files that it has locked, so the name is checked after the lock. */
-static int lock_one(const struct shard_files *files, uint32_t i, const char *name,
-                    struct fault *fault)
-{
-    char other[PATH_MAX];
-    struct stat status, same;
-    int fd = fileno(files->file[i].stream);
-    bool locked = lock_try(fd, LOCK_OUTPUT) != 0;
-    if (fstat(fd, &status) != 0)
-        return fault_errno(fault, name, NULL, errno);
-    if (locked && stat(name, &same) == 0 && path_same_file(&status, &same))
+    file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file->stream == NULL) {
+        fault_errno(fault, name, NULL, errno);
+        if (fd >= 0)
+            close(fd);
+        if (file->made)
+            unlink(name);
+        return -1;
+    }
+    setvbuf(file->stream, files->buffers + i * files->size, _IOFBF, files->size);
+    files->opened++;
+    /* 2. A run that fails removes only files that it has locked, so the name is checked after the
+     * lock. */
+    if (lock_try(fd, LOCK_OUTPUT) != 0 && fstat(fd, &status) == 0 && stat(name, &named) == 0 &&
+        path_same_file(&status, &named))
         return 0;
+    file->made = false;
+    /* 3. An earlier file of this run holds the lock if links, or a number in the name of a
+     * directory, lead to it again. */
     for (uint32_t j = 0; j < i; j++) {
-        if (fstat(fileno(files->file[j].stream), &same) != 0 || !path_same_file(&status, &same))
-            continue;
         (void)shard_files_name(files->pattern, j + 1, other, fault);
+        if (!path_is_same(name, other))
+            continue;
         fault_set(fault, name, "is the same file as %.200s", other);
         return fault_way_out(fault, "remove one of the two names, or use other names");
     }
@@ -145,43 +129,23 @@ static int lock_one(const struct shard_files *files, uint32_t i, const char *nam
     return fault_temporary(fault);
 }
 
-static int open_all(struct shard_files *files, struct fault *fault)
-{
-    for (struct shard_file *file = files->file; files->opened < files->shards; file++) {
-        char name[PATH_MAX];
-        (void)shard_files_name(files->pattern, files->opened + 1, name, fault);
-        int fd = open_one(name, &file->made, fault);
-        file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-        if (fd < 0)
-            return -1;
-        if (file->stream == NULL) {
-            fault_errno(fault, name, NULL, errno);
-            close(fd);
-            if (file->made)
-                unlink(name);
-            return -1;
-        }
-        setvbuf(file->stream, files->buffers + files->opened * files->size, _IOFBF, files->size);
-        if (lock_one(files, files->opened++, name, fault) != 0) {
-            file->made = false;
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int empty_all(struct shard_files *files, struct fault *fault)
-{
-    for (; files->emptied < files->shards; files->emptied++)
-        if (ftruncate(fileno(files->file[files->emptied].stream), 0) != 0)
-            return fault_of(files, files->emptied + 1, fault);
-    return 0;
-}
-
 struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct fault *fault)
 {
-    if (allow_open(shards, fault) != 0)
-        return NULL;
+    enum { OPEN_ALREADY = 64 };
+    /* 1. The limit on open files is raised, as far as this user may. */
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)shards + OPEN_ALREADY;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur != wanted) {
+            fault_set(fault, "--files", "cannot keep %" PRIu32 " files open", shards);
+            fault_way_out(fault,
+                          "raise the limit: ulimit -n %ju; or make one shard at a time: unseen "
+                          "shard 1/%" PRIu32,
+                          (uintmax_t)wanted, shards);
+            return NULL;
+        }
+    }
     size_t size = BUFFERS_BYTES / shards;
     size = size < BUFFER_LEAST ? BUFFER_LEAST : size > BUFFER_MOST ? BUFFER_MOST : size;
     struct shard_files *files = malloc(sizeof *files + shards * (sizeof *files->file + size));
@@ -191,8 +155,17 @@ struct shard_files *shard_files_new(const char *pattern, uint32_t shards, struct
     }
     *files = (struct shard_files){.pattern = pattern, .shards = shards, .size = size};
     files->buffers = (char *)(files->file + shards);
-    if (open_all(files, fault) == 0 && empty_all(files, fault) == 0)
-        return files;
+    /* 2. All are opened before the first is emptied. */
+    while (files->opened < shards)
+        if (open_next_file(files, fault) != 0)
+            goto failed;
+    for (; files->emptied < shards; files->emptied++)
+        if (ftruncate(fileno(files->file[files->emptied].stream), 0) != 0) {
+            fault_of(files, files->emptied + 1, fault);
+            goto failed;
+        }
+    return files;
+failed:
     shard_files_free(files);
     return NULL;
 }

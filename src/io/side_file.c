@@ -65,21 +65,7 @@ static int check_trusted(const char *path, const struct stat *status, const stru
     return fault_way_out(fault, "move it away");
 }
 
-static int check_file(const char *path, const struct stat *status, const struct stat *filter,
-                      struct fault *fault)
-{
-    if (!S_ISREG(status->st_mode)) {
-        fault_set(fault, path, "is not a regular file");
-        return fault_way_out(fault, "move it away");
-    }
-    /* Somebody may have linked another user's file here to have it overwritten. */
-    if (status->st_nlink > 1) {
-        fault_set(fault, path, "is a hard link, and is not used");
-        return fault_way_out(fault, "put a copy in its place");
-    }
-    return check_trusted(path, status, filter, fault);
-}
-
+/* Returns the descriptor, or closes it after a fault. */
 static int checked(int fd, int result)
 {
     if (result == 0)
@@ -106,7 +92,16 @@ int side_file_open(const char *path, int flags, const struct stat *filter, struc
         return fault_errno(fault, path, NULL, errno);
     if (fstat(fd, &status) != 0)
         return checked(fd, fault_errno(fault, path, NULL, errno));
-    return checked(fd, check_file(path, &status, filter, fault));
+    if (!S_ISREG(status.st_mode)) {
+        fault_set(fault, path, "is not a regular file");
+        return checked(fd, fault_way_out(fault, "move it away"));
+    }
+    /* Somebody may have linked another user's file here to have it overwritten. */
+    if (status.st_nlink > 1) {
+        fault_set(fault, path, "is a hard link, and is not used");
+        return checked(fd, fault_way_out(fault, "put a copy in its place"));
+    }
+    return checked(fd, check_trusted(path, &status, filter, fault));
 }
 
 int side_file_open_directory(const char *path, const struct stat *filter, struct stat *status,
