@@ -74,7 +74,8 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
         const char *path = filter_path(filter);
         if (filter == inputs->replaced || filter_queue(filter) == QUEUE_NONE)
             continue;
-        int result = queue_facts(filter_real_path(filter), &facts, &fault);
+        int result = queue_facts(filter_real_path(filter), filter_descriptor(filter), &facts,
+                                 &fault);
         uint64_t lines = facts.waiting + facts.held;
         if (result < 0)
             message_fault(&fault);
@@ -107,7 +108,7 @@ static int check_place(const struct options *options, const char *out,
     if (there == PLACE_TAKEN)
         return say_taken(out);
     /* A filter that replaces an input keeps its queue. */
-    if (inputs->replaced == NULL && queue_check_left(out, &fault) != 0)
+    if (inputs->replaced == NULL && queue_check_left(out, -1, &fault) != 0)
         return message_fault(&fault);
     return 0;
 }

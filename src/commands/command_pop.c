@@ -156,12 +156,14 @@ static int open_queue(struct job *job)
     struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line, message_waits,
                               false};
     struct fault fault = FAULT_UNSET;
-    pop->filter = filter_operand_open_to_read(job->path, job->options);
+    pop->filter = filter_operand_open(job->path, job->options, true, NULL);
     if (pop->filter == NULL)
         return EXIT_TROUBLE;
-    if (filter_queue(pop->filter) == QUEUE_NONE && queue_check_left(job->path, &fault) != 0)
+    if (filter_queue(pop->filter) == QUEUE_NONE &&
+        queue_check_left(job->path, filter_descriptor(pop->filter), &fault) != 0)
         return message_fault(&fault);
-    pop->queue = queue_open(filter_real_path(pop->filter), &plan, &fault);
+    pop->queue = queue_open(filter_real_path(pop->filter), filter_descriptor(pop->filter), &plan,
+                            &fault);
     job->queue = job->path;
     return pop->queue != NULL ? 0 : message_fault(&fault);
 }

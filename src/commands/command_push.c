@@ -33,7 +33,7 @@ static int open_queue(struct job *job)
     if (filter_queue(filter) == QUEUE_NONE && !failed && inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
     job->queue = filter_real_path(filter);
-    push->queue = queue_open(job->queue, &plan, &fault);
+    push->queue = queue_open(job->queue, filter_descriptor(filter), &plan, &fault);
     if (push->queue == NULL)
         return message_fault(&fault);
     /* Before the process gives up the right to remove FILTER.failed. */

@@ -152,12 +152,13 @@ static int show_queue(struct figures *figures, const struct filter *filter)
     struct fault fault = FAULT_UNSET;
     struct queue_facts facts;
     const char *path = filter_path(filter);
+    int fd = filter_descriptor(filter);
     if (filter_queue(filter) == QUEUE_NONE) {
-        bool left = queue_check_left(path, &fault) != 0;
+        bool left = queue_check_left(path, fd, &fault) != 0;
         int status = left ? message_fault(&fault) : EXIT_OK;
         return left && fault.of == path ? EXIT_OK : status;
     }
-    int result = queue_facts(filter_real_path(filter), &facts, &fault);
+    int result = queue_facts(filter_real_path(filter), fd, &facts, &fault);
     if (result == 1)
         figures_show(figures,
                      {"queue", NULL, TEXT(figures_text(figures, "missing: %s", fault.object))});

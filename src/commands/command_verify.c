@@ -209,15 +209,16 @@ static int check_queue(struct findings *findings)
     struct queue_facts facts;
     char quoted[QUOTE_MAX];
     const char *path = filter_path(findings->filter);
+    int fd = filter_descriptor(findings->filter);
     if (filter_queue(findings->filter) == QUEUE_NONE) {
-        if (queue_check_left(path, &fault) == 0)
+        if (queue_check_left(path, fd, &fault) == 0)
             return EXIT_OK;
         if (fault.of != path)
             return message_fault(&fault);
         wrong(findings, "queue: %s (%s)", fault.reason, fault.way_out);
         return EXIT_OK;
     }
-    int result = queue_facts(filter_real_path(findings->filter), &facts, &fault);
+    int result = queue_facts(filter_real_path(findings->filter), fd, &facts, &fault);
     if (result == 1)
         wrong(findings, "queue: %s is missing (%s)", fault.object, fault.way_out);
     if (result != 0)

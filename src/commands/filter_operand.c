@@ -221,7 +221,7 @@ static int make(const char *path, const struct options *options, unsigned over)
         message_fault(&fault);
         return -1;
     }
-    if (!options->failed && queue_check_left(path, &fault) != 0) {
+    if (!options->failed && queue_check_left(path, -1, &fault) != 0) {
         /* Another process may have made the filter, and queued these lines. */
         if (there == PLACE_FREE && access(path, F_OK) == 0)
             return 1;

@@ -426,6 +426,11 @@ const char *filter_path(const struct filter *filter)
     return filter->file.path;
 }
 
+int filter_descriptor(const struct filter *filter)
+{
+    return filter->file.fd;
+}
+
 const char *filter_real_path(const struct filter *filter)
 {
     return filter->file.real;

@@ -61,6 +61,9 @@ uint64_t filter_keys(const struct filter *filter);
 /* How often keys were settled in the file, by any process. */
 uint64_t filter_settlings(const struct filter *filter);
 
+/* The open file, for its queue (queue/queue.h); -1 in memory. It stays the filter's. */
+int filter_descriptor(const struct filter *filter);
+
 /* The kind of the queue, QUEUE_NONE or another (format/shared.h). */
 uint8_t filter_queue(const struct filter *filter);
 

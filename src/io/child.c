@@ -119,7 +119,7 @@ static int open_pipe_end(int fd, int mode)
 
 /* After the command has ended: how many lines it has not taken; 0 if that cannot be known. Closes
  * `end`, the read end of the pipe, or -1. */
-static uint64_t count_left(struct child *child, int end)
+static uint64_t count_unread(struct child *child, int end)
 {
     if (end < 0)
         return 0;
@@ -180,7 +180,7 @@ enum child_end child_finish(struct child *child, uint64_t *left, struct fault *f
         (void)waitpid(child->pid, NULL, 0);
         child->pid = 0;
         if (end.si_code == CLD_EXITED && end.si_status == 0) {
-            *left = count_left(child, pipe_end);
+            *left = count_unread(child, pipe_end);
             return CHILD_DONE;
         }
         if (end.si_code == CLD_EXITED)

@@ -12,7 +12,7 @@
  *   segment = *record [rest]
  *   record  = status line delimiter
  *   status  = ' '           the line waits
- *           | '1'..'9'      the line waits, and CMD has failed on it so many times (9: or more)
+ *           | '1'..'9'      the line waits; how often CMD has failed on it (9: or more often)
  *           | '-'           the line is removed
  *   rest    = bytes without a delimiter, left by a push that was killed
  *
@@ -41,8 +41,14 @@
  * No process reads input, writes output, waits for CMD or flushes a file under the lock, except in
  * the first push and in retry. stats and verify take no lock, and may see a change half made.
  *
- * A take reads all records from the first segment on (6 ns each), and locks waiting records in runs
- * until it has enough (1 us per run, plus 2 ns for each lock that exists).
+ * A take reads all records from the first segment on (6 ns each), and locks waiting records, as many
+ * neighbours as possible with one lock, until it has enough (1 us per lock, plus 2 ns for each that
+ * exists).
+ *
+ * Who uses a queue has opened FILTER, and passes its descriptor `fd`, which stays the caller's. The
+ * locks of the filter and of its queue are on different bytes, so they do not meet on one open file
+ * description. The kernel would drop LOCK_QUEUE only when the last descriptor and the last map of
+ * FILTER are gone, so each function here that takes it drops it before it returns.
  */
 #ifndef UNSEEN_QUEUE_QUEUE_H
 #define UNSEEN_QUEUE_QUEUE_H
@@ -73,9 +79,11 @@ struct queue_plan {
     bool takes_over;   /* a push that makes the queue may find lines of another filter there */
 };
 
-/* Opens the queue of a filter file. The string `filter` must outlive it. A queue that was not made
- * yet is empty. NULL with the fault, whose error is ENOENT if the directory is missing. */
-struct queue *queue_open(const char *filter, const struct queue_plan *plan, struct fault *fault);
+/* Opens the queue of a filter file, which is open for writing. The string `filter` must outlive it,
+ * and the descriptor all uses of it but queue_close. A queue that was not made yet is empty. NULL
+ * with the fault, whose error is ENOENT if the directory is missing. */
+struct queue *queue_open(const char *filter, int fd, const struct queue_plan *plan,
+                         struct fault *fault);
 /* Lines that were taken and not removed wait again. NULL is allowed. */
 void queue_close(struct queue *queue);
 
@@ -85,8 +93,8 @@ void queue_close(struct queue *queue);
  * that do not fit on the disk are not accepted. */
 struct output queue_output(struct queue *queue);
 
-/* Moves all lines of FILTER.failed to the back, as if they had never failed; *count: how many, with
- * those taken over. They are on disk before FILTER.failed is removed. Returns 0, or -1 with the
+/* Moves all lines of FILTER.failed to the back, as if they had never failed; *count: how many lines,
+ * those taken over included. They are on disk before FILTER.failed is removed. Returns 0, or -1 with the
  * fault: none was moved. */
 int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault);
 
@@ -144,13 +152,14 @@ struct queue_facts {
 
 /* Reads all records of a filter's queue. Returns 0; or with the fault, 1 if the directory is
  * missing, else -1. */
-int queue_facts(const char *filter, struct queue_facts *facts, struct fault *fault);
+int queue_facts(const char *filter, int fd, struct queue_facts *facts, struct fault *fault);
 
 /* For whoever makes or replaces FILTER, or finds it without a queue: a fault if lines wait in
- * FILTER.queue, or were given up, of which a new filter would not know. FILTER need not exist. A
- * directory of a user who may not write to the filter is no queue, nor is anything else of that
- * name. Returns 0, or -1 with the fault, of the object `filter` if there are such lines. */
-int queue_check_left(const char *filter, struct fault *fault);
+ * FILTER.queue, or were given up, of which a new filter would not know. FILTER need not exist; if
+ * the caller has not opened it, `fd` is -1. A directory of a user who may not write to the filter
+ * is no queue, nor is anything else of that name. Returns 0, or -1 with the fault, of the object
+ * `filter` if there are such lines. */
+int queue_check_left(const char *filter, int fd, struct fault *fault);
 
 /* Allows the use of a filter's queue: to write to it, or for queue_facts, which reads the filter,
  * too. */

@@ -1,16 +1,20 @@
-/* segment - one file of a queue, and its records; see queue.h. */
+/* segment - the files of a queue, and their records; see queue.h. */
 #include "queue/internal.h"
 
+#include "core/bytes.h"
 #include "system/io.h"
 #include "system/map.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SEGMENT_NAME "%010" PRIu64 /* of its number */
 
 int segments_find(struct segments *segments, int directory, const char *path, uint64_t after,
                   struct fault *fault)
@@ -42,23 +46,54 @@ int segments_find(struct segments *segments, int directory, const char *path, ui
     return fault_way_out(fault, "move it away, and push its lines again");
 }
 
+int segment_open(const struct queue *queue, uint64_t number, int flags, struct fault *fault)
+{
+    char path[SIDE_FILE_NAME_MAX + 24];
+    snprintf(path, sizeof path, "%s/" SEGMENT_NAME, queue->path, number);
+    if (number <= 9999999999)
+        return side_file_open(path, flags, &queue->filter_stat, fault);
+    fault_set(fault, queue->path, "the segment numbers are used up");
+    fault->error = ENOENT;
+    return -1;
+}
+
+int segment_open_next(const struct queue *queue, struct segment *segment, int flags,
+                      struct fault *fault)
+{
+    struct segments found = {.next = segment->number + 1};
+    /* Usually it has the next number. */
+    for (bool look = segment->number == 0;; look = true) {
+        if (look &&
+            segments_find(&found, queue->directory, queue->path, segment->number, fault) != 0)
+            return -1;
+        if (found.next == 0)
+            return 0;
+        int fd = segment_open(queue, found.next, flags, fault);
+        if (fd < 0 && fault->error == ENOENT)
+            continue;
+        if (fd >= 0)
+            *segment = (struct segment){.number = found.next, .fd = fd};
+        return fd >= 0 ? 1 : -1;
+    }
+}
+
 int segment_measure(int fd, char delimiter, uint64_t *size, uint64_t *end, const char *name,
                     struct fault *fault)
 {
     char bytes[4096];
     struct stat status;
-    const char *last = NULL;
+    size_t whole = 0;
     if (fstat(fd, &status) != 0)
         return fault_errno(fault, name, NULL, errno);
     *size = *end = (uint64_t)status.st_size;
-    while (last == NULL && *end > 0) {
+    while (whole == 0 && *end > 0) {
         size_t length = *end == *size ? 1 : *end < sizeof bytes ? (size_t)*end : sizeof bytes;
         if (io_read_at(fd, bytes, length, *end - length) != length)
             /* Without errno, another process has cut off the rest meanwhile. */
             return errno != 0 ? fault_errno(fault, name, NULL, errno)
                               : segment_measure(fd, delimiter, size, end, name, fault);
-        last = memrchr(bytes, delimiter, length);
-        *end -= last != NULL ? (size_t)(bytes + length - last) - 1 : length;
+        whole = whole_lines(bytes, length, delimiter);
+        *end -= length - whole;
     }
     return 0;
 }
@@ -91,18 +126,33 @@ void segment_close(struct segment *segment)
     close(segment->fd);
 }
 
+void segment_remove_if_done(const struct queue *queue, const struct segment *segment)
+{
+    char name[24];
+    struct stat status;
+    struct record record = {.end = 0};
+    while (segment_next(segment, record.end, queue->plan.delimiter, &record))
+        if (record.status != '-')
+            return;
+    /* Another file may have its name by now. */
+    if (fstat(segment->fd, &status) != 0 || status.st_nlink == 0)
+        return;
+    snprintf(name, sizeof name, SEGMENT_NAME, segment->number);
+    unlinkat(queue->directory, name, 0);
+}
+
 bool segment_next(const struct segment *segment, size_t from, char delimiter, struct record *record)
 {
     const char *bytes = segment->bytes;
     while (from < segment->length && bytes[from] == '\0')
         from++;
     record->at = from;
-    const char *end = from < segment->length
-                          ? memchr(bytes + from, delimiter, segment->length - from)
-                          : NULL;
-    if (end == NULL)
+    size_t length = from < segment->length
+                        ? first_line(bytes + from, segment->length - from, delimiter)
+                        : 0;
+    if (length == 0)
         return false;
-    record->end = (size_t)(end - bytes) + 1;
+    record->end = from + length;
     record->status = bytes[from];
     return true;
 }

@@ -64,10 +64,12 @@ static uint64_t walk(struct tally *waiting, const char *bytes, size_t length)
     return unknown;
 }
 
+static int filter = -1; /* its descriptor */
+
 static struct queue *use(enum queue_use use, uint64_t max_line)
 {
     struct queue_plan plan = {use, delimiter, max_line, NULL, false};
-    struct queue *queue = queue_open("f", &plan, &fault);
+    struct queue *queue = queue_open("f", filter, &plan, &fault);
     INSIST(queue);
     return queue;
 }
@@ -144,7 +146,7 @@ static void start(void)
 static struct queue_facts facts_now(void)
 {
     struct queue_facts facts;
-    INSIST(queue_facts("f", &facts, &fault) == 0);
+    INSIST(queue_facts("f", filter, &facts, &fault) == 0);
     return facts;
 }
 
@@ -162,6 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     delimiter = data[0] & FLAG_NULS ? '\0' : '\n';
     start();
     put("f", delimiter ? "\1" : "\2", 1, QUEUE_AT);
+    if (filter < 0)
+        filter = open("f", O_RDWR | O_CLOEXEC);
     put("f.queue/0000000001", bytes, first, 0);
     put("f.queue/0000000002", bytes + first, length - first, 0);
     uint64_t unknown = walk(&there, bytes, first) + walk(&there, bytes + first, length - first);

@@ -43,6 +43,8 @@ static const char *slurp(const char *path)
     return bytes;
 }
 
+static int filter = -1; /* its descriptor */
+
 /* Of a filter a queue knows one byte. The first segment has these records. */
 static void start(const char *records)
 {
@@ -53,6 +55,8 @@ static void start(const char *records)
         exit(1);
     put(scratch_path("f"), "\1", 1, QUEUE_AT);
     put(segment(1), records, strlen(records), 0);
+    close(filter);
+    filter = open(scratch_path("f"), O_RDWR | O_CLOEXEC);
 }
 
 static struct queue *use(enum queue_use use, uint64_t max_line)
@@ -60,7 +64,7 @@ static struct queue *use(enum queue_use use, uint64_t max_line)
     static char path[PATH_MAX]; /* as long as the queue */
     struct queue_plan plan = {use, '\n', max_line, NULL, false};
     strcpy(path, scratch_path("f"));
-    struct queue *queue = queue_open(path, &plan, &fault);
+    struct queue *queue = queue_open(path, filter, &plan, &fault);
     if (!tap_check(queue != NULL, "cannot be opened: %s: %s", fault.object, fault.reason))
         exit(1);
     return queue;
@@ -96,7 +100,8 @@ static void off(struct queue *queue, uint64_t left)
 static struct queue_facts facts_now(void)
 {
     struct queue_facts facts;
-    tap_check(queue_facts(scratch_path("f"), &facts, &fault) == 0, "facts: %s", fault.reason);
+    tap_check(queue_facts(scratch_path("f"), filter, &facts, &fault) == 0, "facts: %s",
+              fault.reason);
     return facts;
 }
 
@@ -324,12 +329,12 @@ static void model(void)
 static void limits(void)
 {
     start("");
-    for (unsigned i = 0; i < QUEUE_RUNS * 2 + 20; i++)
+    for (unsigned i = 0; i < QUEUE_HOLDINGS * 2 + 20; i++)
         put(segment(1), " a\n", 3, (off_t)i * 3);
     struct queue *a = use(QUEUE_POP, 9), *b = use(QUEUE_POP, 9);
-    for (unsigned i = 0; i < QUEUE_RUNS; i++)
+    for (unsigned i = 0; i < QUEUE_HOLDINGS; i++)
         tap_check(take(a, 1) == 1 && take(b, 1) == 1, "line %u", 2 * i);
-    tap_check(take(a, 9) == FULL && facts_now().held == 2L * QUEUE_RUNS, "more locks");
+    tap_check(take(a, 9) == FULL && facts_now().held == 2L * QUEUE_HOLDINGS, "more locks");
     off(a, 0);
     tap_check(take(a, 99) == 20, "not the others");
     tap_check(take(a, 99) == EMPTY, "more than there are");
