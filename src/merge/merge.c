@@ -1,5 +1,8 @@
+/* merge - see merge.h. From top to bottom: what the inputs have in common, what is in their layers,
+ * which of these become one layer, and the file. */
 #include "merge/merge.h"
 
+#include "core/join.h"
 #include "core/kernel.h"
 #include "filter/create.h"
 #include "filter/pages.h"
@@ -7,7 +10,6 @@
 #include "filter/survey.h"
 #include "format/likeness.h"
 #include "io/newfile.h"
-#include "merge/group.h"
 #include "system/io.h"
 #include "system/map.h"
 #include "system/signals.h"
@@ -17,6 +19,30 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A layer of an input. */
+struct source {
+    const struct filter *filter;
+    unsigned layer;
+    const struct bits *bits;
+    struct layer_plan plan;
+    double keys;         /* in the layer and its stage */
+    double staged;       /* in its stage */
+    double rate;         /* of the layer and its stage */
+    bool placed;         /* it is in a group */
+    struct source *next; /* in the group */
+};
+
+/* A layer of the new filter. */
+struct group {
+    const struct bits **members;
+    size_t count;
+    struct source *sources; /* of the members, in no order */
+    struct layer_plan plan;
+    double keys;   /* at most, stages included */
+    double staged; /* in stages */
+    double rate;   /* stages included */
+};
 
 struct merge {
     struct header header;
@@ -28,115 +54,76 @@ struct merge {
     struct filter *replaced; /* the input that the new filter replaces, frozen; or NULL */
 };
 
-/* The new header is that of the input made for the most keys. */
-static bool is_larger(const struct filter_plan *a, const struct filter_plan *b)
-{
-    if (a->capacity != b->capacity)
-        return a->capacity > b->capacity;
-    return a->pages > b->pages;
-}
+/* --- the header --- */
 
-/* The input that all others are compared with: the first that is for a shard, or the first. A
- * filter without --shard agrees with shards of any list. */
-static const struct filter *model_of(struct filter *const *inputs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (filter_header(inputs[i])->shard.count != 0)
-            return inputs[i];
-    return inputs[0];
-}
-
-static int check_alike(const struct filter *filter, const struct filter *model, struct fault *fault)
-{
-    char how[LIKENESS_TEXT];
-    const char *option;
-    struct header header = *filter_header(filter);
-    if (header.plan.window) {
-        fault_set(fault, filter_path(filter), "is a window, and windows cannot be merged");
-        return fault_way_out(fault, "leave it out");
-    }
-    if (header.shard.count == 0)
-        header.shard = filter_header(model)->shard;
-    if (likeness_difference(&header, filter_header(model), LIKE_FOR_UNION, &option, how) == NULL)
-        return 0;
-    fault_set(fault, filter_path(filter), "cannot be merged with %s: was made %s",
-              filter_path(model), how);
-    return fault_way_out(fault, "to make filters that can be merged: unseen create --like FILTER");
-}
-
-static bool has_shard(struct filter *const *inputs, size_t count, uint32_t shard)
-{
-    for (size_t i = 0; i < count; i++)
-        if (filter_header(inputs[i])->shard.number == shard)
-            return true;
-    return false;
-}
-
-/* If all inputs are for one shard, the result is for this shard; if all shards of a list are there,
- * each at least once, it is for the whole list. A filter without --shard among the inputs does not
- * replace a missing shard, because it may lack lines of that shard. */
-static int join_shards(struct filter *const *inputs, size_t count, struct shard *joint,
-                       struct fault *fault)
-{
-    struct shard first = filter_header(inputs[0])->shard;
-    uint32_t shards = filter_header(model_of(inputs, count))->shard.count;
-    bool all_first = true;
-    for (size_t i = 0; i < count; i++)
-        all_first = all_first && filter_header(inputs[i])->shard.number == first.number;
-    *joint = (struct shard){0};
-    if (all_first && shards > 1) {
-        *joint = first;
-        return 0;
-    }
-    for (uint32_t shard = 1; shard <= shards; shard++)
-        if (!has_shard(inputs, count, shard)) {
-            fault_set(fault, "merge", "shard %" PRIu32 " of %" PRIu32 " is missing", shard, shards);
-            return fault_way_out(fault, "if the inputs are shards, all of them must be given");
-        }
-    return 0;
-}
-
+/* The new header is that of the input made for the most keys, after all were found to be alike. */
 static int make_header(struct header *header, struct filter *const *inputs, size_t count,
                        struct fault *fault)
 {
-    const struct filter *model = model_of(inputs, count);
+    /* 1. All are compared with the first that is for a shard, or with the first. A filter without
+     * --shard agrees with shards of any list. */
+    const struct shard first = filter_header(inputs[0])->shard;
+    const struct filter *model = inputs[0];
+    bool one_shard = true; /* all inputs are for the same */
+    for (size_t i = count; i-- > 0;) {
+        const struct shard *shard = &filter_header(inputs[i])->shard;
+        one_shard = one_shard && shard->number == first.number;
+        if (shard->count != 0)
+            model = inputs[i];
+    }
+    const uint32_t shards = filter_header(model)->shard.count;
     *header = *filter_header(inputs[0]);
     for (size_t i = 0; i < count; i++) {
-        if (check_alike(inputs[i], model, fault) != 0)
-            return -1;
-        if (is_larger(&filter_header(inputs[i])->plan, &header->plan))
+        char how[LIKENESS_TEXT];
+        const char *option;
+        struct header one = *filter_header(inputs[i]);
+        if (one.plan.window) {
+            fault_set(fault, filter_path(inputs[i]), "is a window, and windows cannot be merged");
+            return fault_way_out(fault, "leave it out");
+        }
+        if (one.shard.count == 0)
+            one.shard = filter_header(model)->shard;
+        if (likeness_difference(&one, filter_header(model), LIKE_FOR_UNION, &option, how) != NULL) {
+            fault_set(fault, filter_path(inputs[i]), "cannot be merged with %s: was made %s",
+                      filter_path(model), how);
+            return fault_way_out(fault,
+                                 "to make filters that can be merged: unseen create --like FILTER");
+        }
+        const struct filter_plan *plan = &one.plan, *largest = &header->plan;
+        if (plan->capacity > largest->capacity ||
+            (plan->capacity == largest->capacity && plan->pages > largest->pages))
             *header = *filter_header(inputs[i]);
     }
-    return join_shards(inputs, count, &header->shard, fault);
-}
-
-/* Keys in the stage are counted before those in the layer, to which a writer may move them. */
-static int read_source(struct source *source, struct fault *fault)
-{
-    struct estimate estimate;
-    uint64_t staged;
-    if (stage_count(source->filter, source->layer, 0, source->bits->pages, &staged, fault) != 0)
-        return -1;
-    pages_read_ahead(source->filter, source->layer, 0, 0);
-    if (survey_joint(&source->bits, 1, &estimate) != 0)
-        return fault_errno(fault, filter_path(source->filter), NULL, EINTR);
-    source->staged = (double)staged;
-    source->keys = estimate_keys(&estimate) + source->staged;
-    source->rate = group_rate(&estimate, &source->plan, source->staged);
-    return 0;
-}
-
-static int read_filter(struct source *source, const struct filter *filter, struct fault *fault)
-{
-    for (unsigned layer = 0; layer < filter_layers(filter); layer++, source++) {
-        source->filter = filter;
-        source->layer = layer;
-        source->bits = filter_bits(filter, layer);
-        source->plan = filter_plan(filter, layer);
-        if (read_source(source, fault) != 0)
-            return -1;
+    /* 2. If all inputs are for one shard, the result is for this shard; if all shards of a list are
+     * there, each at least once, it is for the whole list. A filter without --shard among the
+     * inputs does not replace a missing shard, because it may lack lines of that shard. */
+    if (one_shard && shards > 1) {
+        header->shard = first;
+        return 0;
+    }
+    header->shard = (struct shard){0};
+    for (uint32_t shard = 1; shard <= shards; shard++) {
+        size_t i = 0;
+        while (i < count && filter_header(inputs[i])->shard.number != shard)
+            i++;
+        if (i < count)
+            continue;
+        fault_set(fault, "merge", "shard %" PRIu32 " of %" PRIu32 " is missing", shard, shards);
+        return fault_way_out(fault, "if the inputs are shards, all of them must be given");
     }
     return 0;
+}
+
+/* --- what is in the layers --- */
+
+/* The rate of a layer with the estimated bits and `staged` more keys in its stage. */
+static double rate_of(const struct estimate *estimate, const struct layer_plan *plan, double staged)
+{
+    double keys = estimate_keys(estimate), rate = estimate_rate(estimate);
+    if (staged > 0)
+        rate += sizing_rate(plan->geometry, plan->pages, keys + staged) -
+                sizing_rate(plan->geometry, plan->pages, keys);
+    return rate;
 }
 
 static int read_sources(struct merge *merge, struct filter *const *inputs, size_t count,
@@ -150,10 +137,85 @@ static int read_sources(struct merge *merge, struct filter *const *inputs, size_
     if (merge->sources == NULL || merge->members == NULL || merge->groups == NULL)
         return fault_errno(fault, "merge", NULL, ENOMEM);
     struct source *source = merge->sources;
-    for (size_t i = 0; i < count; i++) {
-        if (read_filter(source, inputs[i], fault) != 0)
-            return -1;
-        source += filter_layers(inputs[i]);
+    for (size_t i = 0; i < count; i++)
+        for (unsigned layer = 0; layer < filter_layers(inputs[i]); layer++, source++) {
+            struct estimate estimate;
+            uint64_t staged;
+            source->filter = inputs[i];
+            source->layer = layer;
+            source->bits = filter_bits(inputs[i], layer);
+            source->plan = filter_plan(inputs[i], layer);
+            /* Keys in the stage are counted before those in the layer, to which a writer may move
+             * them. */
+            if (stage_count(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
+                return -1;
+            pages_read_ahead(inputs[i], layer, 0, 0);
+            if (survey_joint(&source->bits, 1, &estimate) != 0)
+                return fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
+            source->staged = (double)staged;
+            source->keys = estimate_keys(&estimate) + source->staged;
+            source->rate = rate_of(&estimate, &source->plan, source->staged);
+        }
+    return 0;
+}
+
+/* --- which layers are combined ---
+ *
+ * Only layers of one shape (the same number of pages and the same geometry) can be combined by OR.
+ * Combining saves a test per key, but raises the rate: two full layers of 1e-6 become one of 1e-3.
+ * So the fullest layer comes first, and each other layer joins the first group that stays within
+ * its rate, or that leaves enough of the filter's rate for growth. Keys in a layer's stage belong
+ * to the layer. Overlap between inputs cannot be predicted, so staged keys are counted for each
+ * layer separately. */
+
+/* Small layers first, as in a filter that grew; within one shape the fullest first. Ties are broken
+ * by the bits, so that the order of the inputs does not matter. */
+static int compare_sources(const void *left, const void *right)
+{
+    const struct source *a = left, *b = right;
+    if (a->plan.pages != b->plan.pages)
+        return a->plan.pages < b->plan.pages ? -1 : 1;
+    int order = memcmp(&a->plan.geometry, &b->plan.geometry, sizeof a->plan.geometry);
+    if (order != 0)
+        return order;
+    if (a->keys != b->keys)
+        return a->keys > b->keys ? -1 : 1;
+    return memcmp(a->bits->bytes, b->bits->bytes, (size_t)(a->bits->pages * PAGE_BYTES));
+}
+
+static void add_to_group(struct group *group, struct source *source)
+{
+    source->placed = true;
+    source->next = group->sources;
+    group->sources = source;
+    group->members[group->count++] = source->bits;
+    group->staged += source->staged;
+    /* Inputs may have been made for different numbers of keys. */
+    if (source->plan.capacity > group->plan.capacity)
+        group->plan = source->plan;
+}
+
+/* Combines the source with the group if the rate allows it; *all is the sum of all groups' rates:
+ * if that stays at most what a first layer of given capacity has of p (`easily`); if the group
+ * keeps the rate of its layer, and the sum stays within p or is above it anyway; or if the sum does
+ * not rise, because they share keys. Returns 0, or -1 if a signal came. */
+static int try_to_join(struct group *group, struct source *source, double rate, double easily,
+                       double *all)
+{
+    struct estimate estimate;
+    group->members[group->count] = source->bits;
+    if (survey_joint(group->members, group->count + 1, &estimate) != 0)
+        return -1;
+    double joint = rate_of(&estimate, &group->plan, group->staged + source->staged);
+    double apart = group->rate + source->rate;
+    double after = *all - apart + joint;
+    if (after <= easily || joint <= apart ||
+        (joint <= group->plan.rate && (after <= rate || *all > rate))) {
+        add_to_group(group, source);
+        group->keys = estimate_keys(&estimate) + group->staged;
+        group->rate = joint;
+        group->plan.rate = fmax(group->plan.rate, joint);
+        *all = after;
     }
     return 0;
 }
@@ -191,21 +253,42 @@ static void share_rate(struct merge *merge)
     }
 }
 
+/* Sorts the sources and puts each into a group. The result depends on the sources, not on their
+ * order. Reads the bits of all pairs that may be combined. */
 static int form_groups(struct merge *merge, struct fault *fault)
 {
     /* A filter that grows needs some spare layers. */
-    const int most = merge->header.plan.fixed ? LAYERS_MAX : LAYERS_MAX - 8;
-    ptrdiff_t count = group_all(merge->sources, merge->source_count, &merge->header.plan,
-                                merge->members, merge->groups);
-    if (count < 0)
-        return fault_errno(fault, "merge", NULL, EINTR);
-    if (count > most) {
-        fault_set(fault, "merge", "the result would have %td layers, more than the limit of %d",
-                  count, most);
+    const struct filter_plan *plan = &merge->header.plan;
+    const unsigned most = plan->fixed ? LAYERS_MAX : LAYERS_MAX - 8;
+    struct filter_plan given = *plan;
+    given.capacity = 1;
+    struct source *sources = merge->sources;
+    const size_t n = merge->source_count;
+    const struct bits **members = merge->members;
+    double all = 0, easily = growth_rate(&given, 0);
+    qsort(sources, n, sizeof *sources, compare_sources);
+    for (size_t i = 0; i < n; i++)
+        all += sources[i].rate;
+    for (size_t i = 0; i < n; i++) {
+        if (sources[i].placed)
+            continue;
+        struct group *group = &merge->groups[merge->count++];
+        *group = (struct group){.members = members,
+                                .keys = sources[i].keys,
+                                .rate = sources[i].rate};
+        add_to_group(group, &sources[i]);
+        for (size_t j = i + 1; j < n && join_is_possible(sources[j].bits, sources[i].bits); j++)
+            if (!sources[j].placed &&
+                try_to_join(group, &sources[j], plan->rate, easily, &all) != 0)
+                return fault_errno(fault, "merge", NULL, EINTR);
+        members += group->count;
+    }
+    if (merge->count > most) {
+        fault_set(fault, "merge", "the result would have %u layers, more than the limit of %u",
+                  merge->count, most);
         return fault_way_out(fault, "make the inputs --like a filter large enough for all lines");
     }
-    merge->count = (unsigned)count;
-    if (!merge->header.plan.fixed)
+    if (!plan->fixed)
         share_rate(merge);
     return 0;
 }
@@ -278,30 +361,14 @@ struct writing {
     struct estimate estimate;
 };
 
-static bool is_empty(const uint8_t page[PAGE_BYTES])
-{
-    return page[0] == 0 && memcmp(page, page + 1, PAGE_BYTES - 1) == 0;
-}
-
-/* Writes page by page: large writes would put the file into large folios of the page cache, and a
- * later run of a few lines would dirty one of these per line. Pages of zeros are skipped. */
-static int write_pages(int fd, const uint8_t *bytes, unsigned pages, uint64_t at)
-{
-    for (unsigned i = 0; i < pages; i++) {
-        const uint8_t *page = bytes + (size_t)i * PAGE_BYTES;
-        if (!is_empty(page) &&
-            io_write_at(fd, page, PAGE_BYTES, at + (uint64_t)i * PAGE_BYTES) != PAGE_BYTES)
-            return -1;
-    }
-    return 0;
-}
-
-static int fail(const struct contents *contents, int error)
+static int fault_creating(const struct contents *contents, int error)
 {
     return fault_errno(contents->fault, contents->path, "cannot be created", error);
 }
 
-/* Not inlined, so that its buffer is on the stack only while it runs. */
+/* Combines the pages from..end, and writes them one by one: large writes would put the file into
+ * large folios of the page cache, and a later run of a few lines would dirty one of these per line.
+ * Pages of zeros are skipped. Not inlined, so that its buffer is on the stack only while it runs. */
 __attribute__((noinline)) static int write_stretch(struct writing *writing, uint64_t from,
                                                    uint64_t end)
 {
@@ -310,11 +377,16 @@ __attribute__((noinline)) static int write_stretch(struct writing *writing, uint
     for (uint64_t at = from; at < end; at += SOME) {
         unsigned pages = end - at < SOME ? (unsigned)(end - at) : SOME;
         if (signals_arrived())
-            return fail(writing->contents, EINTR);
+            return fault_creating(writing->contents, EINTR);
         join_pages(writing->layers, writing->count, at, pages, joint);
         estimate_add(&writing->estimate, joint, pages);
-        if (write_pages(writing->fd, joint, pages, writing->offset + at * PAGE_BYTES) != 0)
-            return fail(writing->contents, errno);
+        for (unsigned i = 0; i < pages; i++) {
+            const uint8_t *page = joint + (size_t)i * PAGE_BYTES;
+            bool empty = page[0] == 0 && memcmp(page, page + 1, PAGE_BYTES - 1) == 0;
+            uint64_t offset = writing->offset + (at + i) * PAGE_BYTES;
+            if (!empty && io_write_at(writing->fd, page, PAGE_BYTES, offset) != PAGE_BYTES)
+                return fault_creating(writing->contents, errno);
+        }
     }
     return 0;
 }
@@ -332,57 +404,58 @@ __attribute__((noinline)) static int set_staged(const struct source *source, con
     return n < 0 ? -1 : 0;
 }
 
-/* For a group with keys in stages. Maps the new layer and sets these keys in it, then combines it
- * with the other layers, a stretch at a time. A stage is read before the pages that a writer may
- * move its keys to (filter/stage.h). */
-static int write_staged(struct writing *writing, const struct group *group)
-{
-    struct fault *fault = writing->contents->fault;
-    uint64_t stretch = stage_stretch();
-    size_t bytes = (size_t)(group->plan.pages * PAGE_BYTES);
-    struct bits own = {.pages = group->plan.pages, .geometry = group->plan.geometry};
-    own.bytes = map_file(writing->fd, true, writing->offset, bytes, writing->contents->path, fault);
-    if (own.bytes == NULL)
-        return -1;
-    map_advise(own.bytes, bytes, MADV_RANDOM);
-    writing->layers[writing->count++] = &own;
-    int result = 0;
-    for (uint64_t from = 0, end; from < own.pages && result == 0; from = end) {
-        end = own.pages - from < stretch ? own.pages : from + stretch;
-        for (const struct source *one = group->sources; one != NULL && result == 0; one = one->next)
-            result = set_staged(one, &own, from, end, fault);
-        if (result == 0)
-            result = write_stretch(writing, from, end);
-    }
-    map_drop(own.bytes, bytes);
-    return result;
-}
-
-/* *keys is estimated again, because writers may have added to the inputs since group_all. */
+/* Writes a layer. *keys is estimated again, because writers may have added to the inputs since they
+ * were read. */
 static int write_layer(int fd, const struct contents *contents, unsigned layer, double *keys)
 {
     const struct group *group = &contents->merge->groups[layer];
+    const uint64_t pages = group->plan.pages;
     struct writing writing = {contents, fd, contents->records[layer].offset, .count = group->count};
     writing.layers = malloc((group->count + 1) * sizeof(struct bits *));
     if (writing.layers == NULL)
-        return fail(contents, ENOMEM);
+        return fault_creating(contents, ENOMEM);
     memcpy(writing.layers, group->members, group->count * sizeof(struct bits *));
     estimate_start(&writing.estimate, group->plan.geometry);
-    int result = group->staged == 0 ? write_stretch(&writing, 0, group->plan.pages)
-                                    : write_staged(&writing, group);
+    int result = 0;
+    if (group->staged == 0) {
+        result = write_stretch(&writing, 0, pages);
+    } else {
+        /* Maps the new layer and sets the keys of the stages in it, then combines it with the other
+         * layers, a stretch at a time. A stage is read before the pages that a writer may move its
+         * keys to (filter/stage.h). */
+        const uint64_t stretch = stage_stretch();
+        size_t bytes = (size_t)(pages * PAGE_BYTES);
+        struct bits own = {.pages = pages, .geometry = group->plan.geometry};
+        own.bytes = map_file(fd, true, writing.offset, bytes, contents->path, contents->fault);
+        if (own.bytes != NULL)
+            map_advise(own.bytes, bytes, MADV_RANDOM);
+        else
+            result = -1;
+        writing.layers[writing.count++] = &own;
+        for (uint64_t from = 0, end; from < pages && result == 0; from = end) {
+            end = pages - from < stretch ? pages : from + stretch;
+            for (const struct source *one = group->sources; one != NULL && result == 0;
+                 one = one->next)
+                result = set_staged(one, &own, from, end, contents->fault);
+            if (result == 0)
+                result = write_stretch(&writing, from, end);
+        }
+        if (own.bytes != NULL)
+            map_drop(own.bytes, bytes);
+    }
     free(writing.layers);
     *keys = estimate_keys(&writing.estimate);
     return result;
 }
 
-static int fill(int fd, const void *context)
+static int write_contents(int fd, const void *context)
 {
     const struct contents *contents = context;
     const struct merge *merge = contents->merge;
     uint8_t states[LAYERS_MAX * LAYER_STATE_BYTES] = {0};
     if (create_allocate(fd, 0, contents->records, merge->count) != 0 ||
         create_write_head(fd, &contents->header, contents->records, merge->count) != 0)
-        return fail(contents, errno);
+        return fault_creating(contents, errno);
     for (unsigned i = 0; i < merge->count; i++) {
         const struct layer_plan *plan = &merge->groups[i].plan;
         double keys = 0;
@@ -397,7 +470,7 @@ static int fill(int fd, const void *context)
     bool whole = io_write_at(fd, states, sizeof states, LAYER_STATES_AT) == sizeof states &&
                  io_write_at(fd, settled, sizeof settled, COUNTER_SETTLED_AT) == sizeof settled &&
                  io_write_at(fd, &contents->queue, 1, QUEUE_AT) == 1;
-    return whole ? 0 : fail(contents, errno);
+    return whole ? 0 : fault_creating(contents, errno);
 }
 
 int merge_write(const struct merge *merge, const char *path, bool over, struct fault *fault)
@@ -414,7 +487,7 @@ int merge_write(const struct merge *merge, const char *path, bool over, struct f
         .secret = header_has_secret(header),
         .mark = header_magic,
         .mark_bytes = HEADER_MAGIC_BYTES,
-        .fill = fill,
+        .fill = write_contents,
         .context = &contents,
     };
     struct stat status;

@@ -1,7 +1,7 @@
 /*
  * merge - makes one new filter of several: their union.
  *
- * Layers of one shape are combined as long as the rate allows (group.h): the result is, bit for
+ * Layers of one shape are combined as long as the rate allows: the result is, bit for
  * bit, the layer of a single filter with all keys. All other layers are appended, so that no line
  * is lost; but the rate of the new filter is the sum of its layers' rates and may be above p. The
  * header still has p. Layers that are not full get new capacities, so that they can be filled
