@@ -19,7 +19,7 @@ enum { SIDE_FILE_NAME_MAX = PATH_MAX + 32 };
 /* The filter's real name, or its given name if there is no such file, followed by `suffix`. */
 void side_file_name(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX]);
 
-/* The same as the user would write it: after the given name, unless that is a symbolic link. */
+/* That name as the user would write it: after the given name, unless that is a symbolic link. */
 void side_file_shown(const char *filter, const char *suffix, char name[SIDE_FILE_NAME_MAX]);
 
 /* Gives the new file or directory `fd` the mode of the filter `like`, whatever the umask, and its
