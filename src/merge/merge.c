@@ -368,7 +368,8 @@ static int fault_creating(const struct contents *contents, int error)
 
 /* Combines the pages from..end, and writes them one by one: large writes would put the file into
  * large folios of the page cache, and a later run of a few lines would dirty one of these per line.
- * Pages of zeros are skipped. Not inlined, so that its buffer is on the stack only while it runs. */
+ * Pages of zeros are skipped. Not inlined, so that its buffer is on the stack only while it
+ * runs. */
 __attribute__((noinline)) static int write_stretch(struct writing *writing, uint64_t from,
                                                    uint64_t end)
 {

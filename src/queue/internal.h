@@ -1,6 +1,6 @@
 /*
- * internal - a queue as the files of this directory see it: queue.c opens, locks and counts, lines.c
- * pushes, takes and removes, segment.c knows files and records.
+ * internal - a queue as the files of this directory see it: queue.c opens, locks and counts;
+ * lines.c pushes, takes and removes; segment.c knows files and records.
  */
 #ifndef UNSEEN_QUEUE_INTERNAL_H
 #define UNSEEN_QUEUE_INTERNAL_H

@@ -41,8 +41,8 @@
  * No process reads input, writes output, waits for CMD or flushes a file under the lock, except in
  * the first push and in retry. stats and verify take no lock, and may see a change half made.
  *
- * A take reads all records from the first segment on (6 ns each), and locks waiting records, as many
- * neighbours as possible with one lock, until it has enough (1 us per lock, plus 2 ns for each that
+ * A take reads all records from the first segment on (6 ns each), and locks waiting records until
+ * it has enough, as many neighbours as possible with one lock (1 us, plus 2 ns for each that
  * exists).
  *
  * Who uses a queue has opened FILTER, and passes its descriptor `fd`, which stays the caller's. The
@@ -93,9 +93,9 @@ void queue_close(struct queue *queue);
  * that do not fit on the disk are not accepted. */
 struct output queue_output(struct queue *queue);
 
-/* Moves all lines of FILTER.failed to the back, as if they had never failed; *count: how many lines,
- * those taken over included. They are on disk before FILTER.failed is removed. Returns 0, or -1 with the
- * fault: none was moved. */
+/* Moves all lines of FILTER.failed to the back, as if they had never failed; *count: how many,
+ * those taken over included. They are on disk before FILTER.failed is removed. Returns 0, or -1
+ * with the fault: none was moved. */
 int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault);
 
 /* --- at the front --- */
