@@ -1,13 +1,21 @@
 #include "key/csv.h"
 
-#include "key/csv_find.h"
 #include "key/finder.h"
-#include "key/trim.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* --- a row, field by field --- */
+
+struct span csv_row(struct span line)
+{
+    const char *first = line.bytes, *end = span_end(line);
+    if (line.length >= 3 && memcmp(first, "\xef\xbb\xbf", 3) == 0)
+        first += 3;
+    if (end > first && end[-1] == '\r')
+        end--;
+    return span_between(first, end);
+}
 
 struct row {
     const char *at, *end; /* the next field; NULL: there is none */
@@ -23,26 +31,18 @@ struct value {
     bool doubled; /* and has two quotes for one */
 };
 
-struct span csv_row(struct span line)
-{
-    const char *first = line.bytes, *end = span_end(line);
-    if (line.length >= 3 && memcmp(first, "\xef\xbb\xbf", 3) == 0)
-        first += 3;
-    if (end > first && end[-1] == '\r')
-        end--;
-    return span_between(first, end);
-}
-
 static struct row row_start(struct span text, char separator)
 {
     return (struct row){text.bytes, span_end(text), separator, finder_start(text, separator, '"'),
                         NULL};
 }
 
-static bool quoted_value(struct row *row, struct value *value)
+/* Takes the field that begins with the quote at row->at. Returns false if this is not a row. */
+static bool next_quoted(struct row *row, struct value *value)
 {
     const char *first = row->at + 1, *at = first;
     *value = (struct value){.quoted = true};
+    /* It ends at a quote that no second one follows. */
     for (;; at++) {
         at = finder_next(&row->finder, at);
         if (at == row->end) {
@@ -57,18 +57,20 @@ static bool quoted_value(struct row *row, struct value *value)
         at++;
     }
     value->raw = span_between(first, at);
+    /* After it, only a separator or the end may follow. */
     row->at = at + 1 < row->end ? at + 2 : NULL;
     if (row->at != NULL && at[1] != row->separator)
         row->wrong = "bytes follow the closing quote of a field";
     return row->wrong == NULL;
 }
 
-/* Returns false if this is not a row. Precondition: row->at is not NULL. */
+/* Takes the next field. Returns false if this is not a row. Precondition: row->at is not NULL. */
 static inline bool next_value(struct row *row, struct value *value)
 {
     const char *first = row->at, *at = first;
     if (first < row->end && *first == '"')
-        return quoted_value(row, value);
+        return next_quoted(row, value);
+    /* It ends at a separator; a quote that does not begin it is a byte like others. */
     while ((at = finder_next(&row->finder, at)) < row->end && *at != row->separator)
         at++;
     *value = (struct value){.raw = span_between(first, at)};
@@ -76,18 +78,11 @@ static inline bool next_value(struct row *row, struct value *value)
     return true;
 }
 
-/* --- keys --- */
-
-static struct span raw_of(const struct recipe *recipe, const struct value *value)
-{
-    return recipe->trim ? trim(recipe, value->raw) : value->raw;
-}
-
-/* The value itself. */
-static struct span plain(const struct recipe *recipe, const struct value *value, char *buffer)
+/* The value itself: in place if it has no two quotes for one, otherwise in `buffer`. */
+static struct span plain_value(const struct recipe *recipe, const struct value *value, char *buffer)
 {
     char *out = buffer;
-    struct span raw = raw_of(recipe, value);
+    struct span raw = recipe_trim(recipe, value->raw);
     const char *at = raw.bytes, *end = span_end(raw), *quote;
     if (!value->doubled)
         return raw;
@@ -97,102 +92,136 @@ static struct span plain(const struct recipe *recipe, const struct value *value,
     return span_between(buffer, out);
 }
 
-static bool needs_quotes(struct span text, char separator)
+/* Adds a value to a key of several, in quotes if it needs them, and a separator. */
+static char *add_value(char *out, const struct recipe *recipe, const struct value *value)
 {
-    for (const char *at = text.bytes; at < span_end(text); at++)
-        if (*at == separator || *at == '"' || *at == '\r' || *at == '\n')
-            return true;
-    return false;
-}
-
-/* Adds a value to a key of several, and a separator. */
-static char *add(char *out, const struct recipe *recipe, const struct value *value)
-{
-    struct span raw = raw_of(recipe, value);
-    if (needs_quotes(raw, recipe->separator)) {
+    struct span raw = recipe_trim(recipe, value->raw);
+    const char *end = span_end(raw), *special = raw.bytes;
+    while (special < end && *special != recipe->separator && *special != '"' && *special != '\r' &&
+           *special != '\n')
+        special++;
+    if (special == end) {
+        out = (char *)mempcpy(out, raw.bytes, raw.length);
+    } else {
         *out++ = '"';
-        for (const char *at = raw.bytes; at < span_end(raw); at++) {
-            if (*at == '"' && !value->quoted)
+        for (const char *at = raw.bytes; at < end; at++) {
+            if (*at == '"' && !value->quoted) /* otherwise there are two already */
                 *out++ = '"';
             *out++ = *at;
         }
         *out++ = '"';
-    } else {
-        out = (char *)mempcpy(out, raw.bytes, raw.length);
     }
     *out++ = recipe->separator;
     return out;
 }
 
-/* --- which columns --- */
+/* --- the key of a row --- */
 
-/* Whether a column is selected by number; all are if there are no ranges. */
-static bool is_selected(const struct recipe *recipe, unsigned *range, size_t number)
-{
-    if (recipe->ranges == 0)
-        return true;
-    while (*range < recipe->ranges && recipe->range[*range].last != 0 &&
-           recipe->range[*range].last < number)
-        ++*range;
-    return *range < recipe->ranges && recipe->range[*range].first <= number;
-}
-
-/* The number of the only column selected; 0: several are. */
-static size_t single_column(const struct recipe *recipe, const struct csv_columns *columns)
-{
-    if (recipe_has_column_names(recipe))
-        return columns->n == 1 ? columns->column[0].number : 0;
-    return recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last
-               ? recipe->range[0].first
-               : 0;
-}
-
-/* Takes the only column of a usual row. Returns false if the row is not usual. Flattened: what it
- * looks for stays in registers. */
+/* Takes the only column of a usual row, 64 bytes at a time. Returns false if the row is not usual:
+ * whether it is right or wrong, take_any must tell. If it lacks the column, key->bytes is NULL.
+ *
+ * In a usual row each quote opens or closes a field, or is one of two for one. So a byte is inside
+ * quotes if an odd number of quotes precedes it, which a few operations tell for 64 bytes. Whether
+ * the row is usual shows in the neighbors of its quotes: what opens follows a separator or a quote,
+ * and what closes precedes one.
+ *
+ * Flattened: what it looks for stays in registers. */
 __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, struct span row,
                                                 size_t column, char *buffer, struct span *key)
 {
-    struct value value = {.raw = {NULL, 0}};
-    if (!csv_find(row, recipe->separator, column, &value.raw, &value.doubled))
-        return false;
-    *key = value.raw;
-    if (value.raw.bytes == NULL)
-        return true;
-    if (value.raw.length > 0 && value.raw.bytes[0] == '"') {
-        value.raw = span_between(value.raw.bytes + 1, span_end(value.raw) - 1);
+    const char separator = recipe->separator;
+    struct finder quotes = {.line = row, .a = '"', .b = '"'};
+    struct finder separators = {.line = row, .a = separator, .b = separator};
+    const char *first = column == 1 ? row.bytes : NULL, *end = NULL; /* of the field, if found */
+    size_t left = column; /* separators before the end of the field */
+    uint64_t inside = 0;  /* all bits, if the last chunk ended inside quotes; else 0 */
+    uint64_t closed = 0;  /* 1, if its last byte closed a field; else 0 */
+    uint64_t doubled = 0; /* not 0: two quotes for one were found */
+    for (size_t at = 0; at < row.length; at += 64) {
+        const char *chunk = row.bytes + at;
+        size_t n = row.length - at;
+        finder_ask(&quotes, chunk);
+        bool plain = (quotes.found | inside | closed) == 0;
+        if (plain && end != NULL)
+            continue;
+        finder_ask(&separators, chunk);
+        uint64_t ends = separators.found; /* separators outside quotes */
+        if (!plain) {
+            uint64_t odd = quotes.found; /* bit i: an odd number of quotes is in bytes 0..i */
+            for (unsigned shift = 1; shift < 64; shift *= 2)
+                odd ^= odd << shift;
+            uint64_t within = odd ^ inside;
+            uint64_t opens = quotes.found & within, closes = quotes.found & ~within;
+            uint64_t after = closes << 1 | closed,
+                     last = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+            ends &= ~within;
+            uint64_t may_open = ends << 1 | after;
+            may_open |= at == 0 || chunk[-1] == separator;
+            if ((opens & ~may_open) != 0 || (after & ~(ends | opens) & last) != 0)
+                return false;
+            doubled |= opens & after;
+            inside = (uint64_t)0 - (within >> 63);
+            closed = closes >> 63;
+        }
+        for (; ends != 0 && end == NULL; ends &= ends - 1) {
+            const char *found = chunk + __builtin_ctzll(ends);
+            if (--left == 0)
+                end = found;
+            else if (left == 1)
+                first = found + 1;
+        }
     }
-    *key = plain(recipe, &value, buffer);
+    if (inside != 0)
+        return false;
+    if (end == NULL)
+        end = first != NULL ? span_end(row) : NULL;
+    struct value value = {.raw = span_between(first, end), .doubled = doubled != 0};
+    if (value.raw.length > 0 && *first == '"')
+        value.raw = span_between(first + 1, end - 1);
+    *key = first != NULL ? plain_value(recipe, &value, buffer) : value.raw;
     return true;
 }
 
-/* Takes the columns of any row. Not inlined: it would slow down usual rows. */
-__attribute__((noinline)) static enum csv_found take_any(const struct recipe *recipe,
-                                                         const struct csv_columns *columns,
-                                                         struct row *row, size_t single,
-                                                         char *buffer, struct span *key)
+/* Takes the columns of any row; `single` is the only one, or 0. Not inlined: it would slow down
+ * usual rows. */
+__attribute__((noinline)) static enum csv_found
+take_any(const struct recipe *recipe, const struct csv_columns *columns, struct span text,
+         size_t single, char *buffer, struct span *key, const char **wrong)
 {
-    struct value values[RECIPE_NAMES_MAX], value;
-    bool named = recipe_has_column_names(recipe);
+    struct row row = row_start(text, recipe->separator);
+    struct value value, named[RECIPE_NAMES_MAX];
+    bool has_names = recipe_has_column_names(recipe);
     unsigned found = 0, range = 0;
     size_t number = 0, least = recipe->ranges > 0 ? recipe->range[recipe->ranges - 1].first : 1;
     char *out = buffer;
-    while (row->at != NULL) {
-        if (!next_value(row, &value))
+    while (row.at != NULL) {
+        if (!next_value(&row, &value)) {
+            *wrong = row.wrong;
             return CSV_WRONG;
+        }
         number++;
-        if (single != 0 && number == single)
-            *key = plain(recipe, &value, buffer);
-        else if (named && found < columns->n && columns->column[found].number == number)
-            values[columns->column[found++].place] = value;
-        else if (single == 0 && !named && is_selected(recipe, &range, number))
-            out = add(out, recipe, &value);
+        if (single != 0) {
+            if (number == single)
+                *key = plain_value(recipe, &value, buffer);
+        } else if (has_names) {
+            if (found < columns->n && columns->column[found].number == number)
+                named[columns->column[found++].place] = value;
+        } else {
+            while (range < recipe->ranges && recipe->range[range].last != 0 &&
+                   recipe->range[range].last < number)
+                range++;
+            if (recipe->ranges == 0 ||
+                (range < recipe->ranges && recipe->range[range].first <= number))
+                out = add_value(out, recipe, &value);
+        }
     }
     if (single != 0)
         return number >= single ? CSV_KEY : CSV_NO_KEY;
-    if (named ? found < columns->n : number < least)
+    if (has_names ? found < columns->n : number < least)
         return CSV_NO_KEY;
+    /* Values of names are in the order of the names, wherever the columns are. */
     for (unsigned i = 0; i < found; i++)
-        out = add(out, recipe, &values[i]);
+        out = add_value(out, recipe, &named[i]);
     *key = span_between(buffer, out - 1); /* without the last separator */
     return CSV_KEY;
 }
@@ -200,32 +229,22 @@ __attribute__((noinline)) static enum csv_found take_any(const struct recipe *re
 enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
                         struct span line, char *buffer, struct span *key, const char **wrong)
 {
-    struct span text = csv_row(line);
-    size_t single = single_column(recipe, columns);
+    struct span row = csv_row(line);
+    size_t single = 0;
+    if (recipe_has_column_names(recipe))
+        single = columns->n == 1 ? columns->column[0].number : 0;
+    else if (recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last)
+        single = recipe->range[0].first;
     *wrong = NULL;
-    if (single != 0 && take_usual(recipe, text, single, buffer, key))
+    if (single != 0 && take_usual(recipe, row, single, buffer, key))
         return key->bytes != NULL ? CSV_KEY : CSV_NO_KEY;
-    struct row row = row_start(text, recipe->separator);
-    enum csv_found found = take_any(recipe, columns, &row, single, buffer, key);
-    *wrong = row.wrong;
-    return found;
+    return take_any(recipe, columns, row, single, buffer, key, wrong);
 }
 
 /* --- the header line --- */
 
-/* Splits the names. Returns how many there are. */
-static unsigned split_names(const struct recipe *recipe, struct span names[RECIPE_NAMES_MAX])
-{
-    unsigned n = 0;
-    for (const char *at = recipe->names; *at != '\0' && n < RECIPE_NAMES_MAX; at += *at == ',') {
-        size_t length = strcspn(at, ",");
-        names[n++] = (struct span){at, length};
-        at += length;
-    }
-    return n;
-}
-
-/* A name that might be read as two, or as none, is shown in quotes. */
+/* Sets the fault, with the columns that there are. A name that might be read as two, or as none, is
+ * shown in quotes. Returns -1. */
 static int no_column(const struct recipe *recipe, struct span name, struct span header_line,
                      char *buffer, const char *input, struct fault *fault)
 {
@@ -236,7 +255,7 @@ static int no_column(const struct recipe *recipe, struct span name, struct span 
     size_t at = 0;
     list[0] = '\0';
     while (at < SHOWN && row.at != NULL && next_value(&row, &value)) {
-        struct span column = plain(recipe, &value, buffer);
+        struct span column = plain_value(recipe, &value, buffer);
         int length = column.length < SHOWN_NAME ? (int)column.length : SHOWN_NAME;
         bool odd = length == 0;
         for (int i = 0; i < length; i++)
@@ -251,9 +270,15 @@ static int no_column(const struct recipe *recipe, struct span name, struct span 
 int csv_find_columns(const struct recipe *recipe, struct span header_line, char *buffer,
                      const char *input, struct csv_columns *columns, struct fault *fault)
 {
+    /* 1. The names of the recipe. */
     struct span names[RECIPE_NAMES_MAX];
     bool found[RECIPE_NAMES_MAX] = {false};
-    unsigned n = split_names(recipe, names);
+    unsigned n = 0;
+    for (const char *at = recipe->names; *at != '\0' && n < RECIPE_NAMES_MAX; at += *at == ',') {
+        names[n] = (struct span){at, strcspn(at, ",")};
+        at = span_end(names[n++]);
+    }
+    /* 2. Each column of the line against each name: a name may not be there twice. */
     struct row row = row_start(csv_row(header_line), recipe->separator);
     struct value value;
     columns->n = 0;
@@ -262,7 +287,7 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
             fault_set(fault, input, "line 1: %s", row.wrong);
             return fault_way_out(fault, CSV_WAY_OUT);
         }
-        struct span name = plain(recipe, &value, buffer);
+        struct span name = plain_value(recipe, &value, buffer);
         for (unsigned i = 0; i < n; i++) {
             if (name.length != names[i].length ||
                 memcmp(name.bytes, names[i].bytes, name.length) != 0)
@@ -276,6 +301,7 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
             columns->column[columns->n++] = (struct csv_column){number, i};
         }
     }
+    /* 3. Nor may one be missing. */
     for (unsigned i = 0; i < n; i++)
         if (!found[i])
             return no_column(recipe, names[i], header_line, buffer, input, fault);

@@ -1,6 +1,6 @@
 #include "key/endpoint.h"
 
-#include "key/ascii.h"
+#include "key/span.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -50,15 +50,7 @@ static inline uint64_t finder_ask32(const struct finder *finder, const char *at)
     return finder_ask16(finder, at) | finder_ask16(finder, at + 16) << 16;
 }
 
-/* The same for up to 64 of the n >= 32 bytes at `at`. If n is less than 64, the second half
- * overlaps the first: a branch on the length would be mispredicted. */
-static inline uint64_t finder_ask64(const struct finder *finder, const char *at, size_t n)
-{
-    size_t second = n < 64 ? n - 32 : 32;
-    return finder_ask32(finder, at) | finder_ask32(finder, at + second) << second;
-}
-
-/* The same for a line of fewer than 32 bytes. */
+/* The same for a line of n < 32 bytes. */
 static inline uint64_t finder_ask_short(const struct finder *finder, const char *at, size_t n)
 {
     if (n >= 16)
@@ -71,14 +63,15 @@ static inline uint64_t finder_ask_short(const struct finder *finder, const char 
     return found;
 }
 
-/* Compares the chunk at `at`, which is before the end of the line. If fewer than 32 bytes are left
- * of a longer line, the 32 bytes before its end are compared. */
+/* Compares the chunk at `at`, which is before the end of the line. No branch depends on the exact
+ * length, which would be mispredicted: reads overlap instead. */
 static inline void finder_ask(struct finder *finder, const char *at)
 {
     const size_t length = finder->line.length, n = (size_t)(span_end(finder->line) - at);
     finder->chunk = at;
     if (n >= 32) {
-        finder->found = finder_ask64(finder, at, n);
+        size_t second = n < 64 ? n - 32 : 32;
+        finder->found = finder_ask32(finder, at) | finder_ask32(finder, at + second) << second;
     } else if (length >= 32) {
         finder->found = finder_ask32(finder, at + n - 32) >> (32 - n);
     } else {

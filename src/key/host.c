@@ -1,6 +1,6 @@
 #include "key/host.h"
 
-#include "key/ascii.h"
+#include "key/span.h"
 #include "key/url.h"
 
 static struct span before_path(struct span text)

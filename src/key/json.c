@@ -2,8 +2,7 @@
 
 #include "core/bytes.h"
 #include "core/little.h"
-#include "key/ascii.h"
-#include "key/trim.h"
+#include "key/span.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -407,7 +406,7 @@ static bool is_string(struct span value)
 static struct span string_of(const struct recipe *recipe, struct span value, char *buffer)
 {
     struct span text = contents((struct span){value.bytes + 1, value.length - 2}, buffer);
-    return recipe->trim ? trim(recipe, text) : text;
+    return recipe_trim(recipe, text);
 }
 
 /* Whether the value is its own key. */

@@ -2,14 +2,11 @@
 #include "key/keyer.h"
 
 #include "core/bytes.h"
-#include "key/ascii.h"
 #include "key/csv.h"
 #include "key/endpoint.h"
 #include "key/fields.h"
 #include "key/host.h"
 #include "key/json.h"
-#include "key/span.h"
-#include "key/trim.h"
 #include "key/url.h"
 
 #include <stdlib.h>
@@ -154,9 +151,7 @@ static bool take_fields(struct keyer *keyer, struct span *text)
                CSV_KEY;
     if (recipe->syntax == SYNTAX_JSONL)
         return json_take(recipe, keyer->items, *text, keyer->text, text);
-    if (recipe->trim)
-        *text = trim(recipe, *text);
-    return recipe->ranges == 0 || fields_take(recipe, *text, keyer->text, text);
+    return fields_take(recipe, *text, keyer->text, text);
 }
 
 /* Makes the key of the line that is `text`. Returns false if the line has no key. */

@@ -1,6 +1,5 @@
 #include "key/recipe.h"
 
-#include "key/ascii.h"
 #include "text/quote.h"
 
 #include <stdio.h>

@@ -18,10 +18,9 @@
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H
 
+#include "key/span.h"
 #include "text/quote.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { RECIPE_RANGES_MAX = 16, RECIPE_FIELD_MAX = 65535 };
@@ -63,6 +62,26 @@ struct recipe {
 
 bool recipe_is_whole_line(const struct recipe *recipe);
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other);
+
+static inline bool recipe_is_blank(const struct recipe *recipe, char c)
+{
+    bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+    return blank && !(recipe->separated && c == recipe->separator);
+}
+
+/* Step 2: without blanks at both ends, if the recipe says so. The separator may bound an empty
+ * field, so it stays. */
+static inline struct span recipe_trim(const struct recipe *recipe, struct span text)
+{
+    const char *first = text.bytes, *end = span_end(text);
+    if (!recipe->trim)
+        return text;
+    while (first < end && recipe_is_blank(recipe, *first))
+        first++;
+    while (first < end && recipe_is_blank(recipe, end[-1]))
+        end--;
+    return span_between(first, end);
+}
 
 /* Whether columns are selected by name, so that each input begins with a header line. */
 static inline bool recipe_has_column_names(const struct recipe *recipe)

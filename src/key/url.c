@@ -2,7 +2,7 @@
 
 #include "core/bytes.h"
 #include "core/little.h"
-#include "key/ascii.h"
+#include "key/span.h"
 
 #include <string.h>
 
