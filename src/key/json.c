@@ -7,6 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- items --- */
+
+void json_split_items(const struct recipe *recipe, struct json_items *items)
+{
+    char *out = items->text;
+    items->n = 0;
+    for (const char *at = recipe->names; *at != '\0' && items->n < RECIPE_NAMES_MAX;) {
+        struct json_item *item = &items->item[items->n++];
+        bool pointer = *at == '/';
+        char *first = out;
+        *item = (struct json_item){{first, 0}, 1, pointer};
+        for (at += pointer; *at != '\0' && *at != ','; at++) {
+            bool step = pointer && *at == '/', escape = pointer && *at == '~';
+            if (step && item->steps++ == 1)
+                item->first.length = (size_t)(out - first);
+            at += escape;
+            *out++ = (char)(step ? '\0' : !escape ? *at : *at == '0' ? '~' : '/');
+        }
+        if (item->steps == 1)
+            item->first.length = (size_t)(out - first);
+        *out++ = '\0';
+        at += *at == ',';
+    }
+}
+
+/* --- strings --- */
+
 struct text {
     const char *at, *end;
     bool escaped; /* the last string has a backslash */
@@ -17,7 +44,7 @@ static inline char peek(const struct text *text)
     return text->at < text->end ? *text->at : '\0';
 }
 
-static inline void pass_blanks(struct text *text)
+static inline void pass_space(struct text *text)
 {
     while (text->at < text->end &&
            (*text->at == ' ' || *text->at == '\t' || *text->at == '\r' || *text->at == '\n'))
@@ -30,27 +57,6 @@ static bool pass_byte(struct text *text, char byte)
     bool there = peek(text) == byte;
     text->at += there;
     return there;
-}
-
-/* --- strings --- */
-
-/* Passes bytes that need no look: neither quote nor backslash nor control nor above ASCII. */
-static inline void pass_plain(struct text *text)
-{
-    for (; text->end - text->at >= 8; text->at += 8) {
-        uint64_t word = load64((const uint8_t *)text->at);
-        /* A byte below 0x20 has none of the bits 0x60. */
-        uint64_t others = (word & eight_bytes(0x80)) | zero_bytes(word & eight_bytes(0x60)) |
-                          zero_bytes(word ^ eight_bytes('"')) |
-                          zero_bytes(word ^ eight_bytes('\\'));
-        if (others != 0) {
-            text->at += __builtin_ctzll(others) >> 3;
-            return;
-        }
-    }
-    while (text->at < text->end && (*text->at & 0x80) == 0 && (*text->at & 0x60) != 0 &&
-           *text->at != '"' && *text->at != '\\')
-        text->at++;
 }
 
 /* Passes one character above ASCII. */
@@ -116,7 +122,18 @@ static bool pass_string(struct text *text)
 {
     text->escaped = false;
     for (;;) {
-        pass_plain(text);
+        /* Most bytes need no look: neither quote nor backslash nor control nor above ASCII. */
+        for (; text->end - text->at >= 8; text->at += 8) {
+            uint64_t word = load64((const uint8_t *)text->at);
+            /* A byte below 0x20 has none of the bits 0x60. */
+            uint64_t others = (word & eight_bytes(0x80)) | zero_bytes(word & eight_bytes(0x60)) |
+                              zero_bytes(word ^ eight_bytes('"')) |
+                              zero_bytes(word ^ eight_bytes('\\'));
+            if (others != 0) {
+                text->at += __builtin_ctzll(others) >> 3;
+                break;
+            }
+        }
         if (text->at == text->end)
             return false;
         char c = *text->at;
@@ -129,29 +146,21 @@ static bool pass_string(struct text *text)
             text->escaped = true;
             if (pass_escape(text) < 0)
                 return false;
-        } else if ((unsigned char)c < 0x20 || !pass_utf8(text)) {
+        } else if ((c & 0x80) != 0) {
+            if (!pass_utf8(text))
+                return false;
+        } else if (c < 0x20) {
             return false;
+        } else {
+            text->at++;
         }
     }
 }
 
-static char *write_utf8(char *out, uint32_t c)
-{
-    if (c < 0x80) {
-        *out++ = (char)c;
-        return out;
-    }
-    static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
-    unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *out++ = (char)(lead[more] | c >> (6 * more));
-    while (more-- > 0)
-        *out++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
-    return out;
-}
-
 /* The contents of a valid string, decoded: in place if it has no escapes, otherwise in `buffer`. */
-static struct span contents(struct span string, char *buffer)
+static struct span decode_string(struct span string, char *buffer)
 {
+    static const unsigned lead[] = {0, 0xc0, 0xe0, 0xf0};
     char *out = buffer;
     if (memchr(string.bytes, '\\', string.length) == NULL)
         return string;
@@ -161,12 +170,17 @@ static struct span contents(struct span string, char *buffer)
             continue;
         }
         text.at++;
-        out = write_utf8(out, (uint32_t)pass_escape(&text));
+        /* The character in UTF-8. */
+        unsigned c = (unsigned)pass_escape(&text);
+        unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        *out++ = (char)(lead[more] | c >> (6 * more));
+        while (more-- > 0)
+            *out++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
     }
     return span_between(buffer, out);
 }
 
-/* --- other values, and whole texts --- */
+/* --- other values --- */
 
 static bool pass_digits(struct text *text)
 {
@@ -174,21 +188,6 @@ static bool pass_digits(struct text *text)
     while (text->at < text->end && ascii_is_digit(*text->at))
         text->at++;
     return text->at > first;
-}
-
-static bool pass_number(struct text *text)
-{
-    pass_byte(text, '-');
-    if (!pass_byte(text, '0') && !pass_digits(text))
-        return false;
-    if (pass_byte(text, '.') && !pass_digits(text))
-        return false;
-    if ((peek(text) | 0x20) != 'e')
-        return true;
-    text->at++;
-    if (!pass_byte(text, '+'))
-        pass_byte(text, '-');
-    return pass_digits(text);
 }
 
 static bool pass_word(struct text *text, const char *word)
@@ -199,6 +198,7 @@ static bool pass_word(struct text *text, const char *word)
     return there;
 }
 
+/* Passes a string, a number, true, false or null. */
 static bool pass_scalar(struct text *text)
 {
     switch (peek(text)) {
@@ -212,54 +212,40 @@ static bool pass_scalar(struct text *text)
     case 'n':
         return pass_word(text, "null");
     default:
-        return pass_number(text);
+        pass_byte(text, '-');
+        if (!pass_byte(text, '0') && !pass_digits(text))
+            return false;
+        if (pass_byte(text, '.') && !pass_digits(text))
+            return false;
+        if (!pass_byte(text, 'e') && !pass_byte(text, 'E'))
+            return true;
+        if (!pass_byte(text, '+'))
+            pass_byte(text, '-');
+        return pass_digits(text);
     }
 }
 
 /* --- members --- */
 
-/* What one step of each item leads to. */
-struct steps {
+/* What is looked for in an object or array: what one step of each item leads to. */
+struct search {
     unsigned n;
     struct span name[RECIPE_NAMES_MAX];  /* of a member; NUL follows */
     uint64_t index[RECIPE_NAMES_MAX];    /* of an array's element; UINT64_MAX: none */
-    struct span value[RECIPE_NAMES_MAX]; /* NULL: nothing */
-    char *buffer;
+    struct span value[RECIPE_NAMES_MAX]; /* NULL: not found */
+    char *buffer;                        /* for a member's name, decoded */
 };
 
-static void set_step(struct steps *steps, unsigned i, struct span name, bool pointer)
+/* Looks for this member as number i; with `pointer`, a number is also an array's element. */
+static void look_for(struct search *search, unsigned i, struct span name, bool pointer)
 {
     enum { DIGITS = 18 };
     bool is_index = pointer && name.length > 0 && name.length <= DIGITS &&
                     strspn(name.bytes, "0123456789") == name.length &&
                     (name.bytes[0] != '0' || name.length == 1);
-    steps->name[i] = name;
-    steps->index[i] = is_index ? strtoull(name.bytes, NULL, 10) : UINT64_MAX;
-    steps->value[i] = (struct span){NULL, 0};
-}
-
-/* Notes the value if it is what a step leads to. `name`: NULL in an array. */
-static void note(struct steps *steps, struct span name, uint64_t index, struct span value)
-{
-    for (unsigned i = 0; i < steps->n; i++)
-        if (name.bytes == NULL ? steps->index[i] == index
-                               : steps->name[i].length == name.length &&
-                                     memcmp(steps->name[i].bytes, name.bytes, name.length) == 0)
-            steps->value[i] = value;
-}
-
-/* Passes the name of a member and its colon, and blanks after each. */
-static bool pass_name(struct text *text, struct span *name)
-{
-    const char *first = text->at + 1;
-    if (!pass_byte(text, '"') || !pass_string(text))
-        return false;
-    *name = span_between(first, text->at - 1);
-    pass_blanks(text);
-    if (!pass_byte(text, ':'))
-        return false;
-    pass_blanks(text);
-    return true;
+    search->name[i] = name;
+    search->index[i] = is_index ? strtoull(name.bytes, NULL, 10) : UINT64_MAX;
+    search->value[i] = (struct span){NULL, 0};
 }
 
 /* Which of the open objects and arrays are objects, a bit each, from the outermost on. */
@@ -268,59 +254,69 @@ struct nesting {
     unsigned depth;
 };
 
-static inline void enter(struct nesting *nesting, bool object)
-{
-    uint64_t *word = &nesting->objects[nesting->depth / 64], bit = nesting->depth++ % 64;
-    *word = (*word & ~(UINT64_C(1) << bit)) | (uint64_t)object << bit;
-}
-
 static inline bool in_object(const struct nesting *nesting)
 {
     unsigned innermost = nesting->depth - 1;
     return (nesting->objects[innermost / 64] >> innermost % 64 & 1) != 0;
 }
 
-/* Passes an object or array, and notes the members that the steps lead to. Not recursive: a line
- * must not use up the stack. */
-static bool pass_members(struct text *text, struct steps *steps)
+/* Passes an object or array, and finds its members. Of those with the same name the last one
+ * counts. Not recursive: a line must not use up the stack. */
+static bool pass_members(struct text *text, struct search *search)
 {
     struct nesting open = {.depth = 0};
-    struct span name, member = {NULL, 0};
-    const char *value = NULL;
+    struct span member = {NULL, 0}; /* its name, decoded; NULL in an array */
+    const char *value = NULL;       /* where it begins */
     uint64_t index = 0;
     for (;;) {
+        /* 1. A value: a scalar as a whole, or the bracket that opens an object or array. */
         char bracket = peek(text);
-        bool scalar = bracket != '{' && bracket != '[', empty = false;
+        bool scalar = bracket != '{' && bracket != '[', more = false;
         if (scalar && !pass_scalar(text))
             return false;
         if (!scalar) {
             if (open.depth == JSON_DEPTH_MAX)
                 return false;
-            enter(&open, bracket == '{');
+            uint64_t *word = &open.objects[open.depth / 64], bit = UINT64_C(1) << open.depth % 64;
+            *word = bracket == '{' ? *word | bit : *word & ~bit;
+            open.depth++;
             text->at++;
-            pass_blanks(text);
-            empty = pass_byte(text, bracket == '{' ? '}' : ']');
-            open.depth -= empty;
+            pass_space(text);
+            more = !pass_byte(text, bracket == '{' ? '}' : ']');
+            open.depth -= !more;
         }
-        /* After a value: the brackets that it closes, and a comma. */
-        bool next = !scalar && !empty;
-        while (!next) {
-            if (open.depth == 1)
-                note(steps, member, index++, span_between(value, text->at));
+        /* 2. After a value: the brackets that it closes, to a comma or the end. */
+        while (!more) {
+            for (unsigned i = 0; open.depth == 1 && i < search->n; i++)
+                if (member.bytes == NULL
+                        ? search->index[i] == index
+                        : search->name[i].length == member.length &&
+                              memcmp(search->name[i].bytes, member.bytes, member.length) == 0)
+                    search->value[i] = span_between(value, text->at);
+            index += open.depth == 1;
             if (open.depth == 0)
                 return true;
-            pass_blanks(text);
-            next = pass_byte(text, ',');
-            if (!next && !pass_byte(text, in_object(&open) ? '}' : ']'))
+            pass_space(text);
+            more = pass_byte(text, ',');
+            if (!more && !pass_byte(text, in_object(&open) ? '}' : ']'))
                 return false;
-            open.depth -= !next;
+            open.depth -= !more;
         }
-        pass_blanks(text);
-        bool object = in_object(&open);
-        if (object && !pass_name(text, &name))
-            return false;
-        if (open.depth == 1 && object)
-            member = text->escaped ? contents(name, steps->buffer) : name;
+        /* 3. Before the next value: in an object, its name and a colon. */
+        pass_space(text);
+        if (in_object(&open)) {
+            const char *name = text->at + 1;
+            if (!pass_byte(text, '"') || !pass_string(text))
+                return false;
+            if (open.depth == 1)
+                member = span_between(name, text->at - 1);
+            if (open.depth == 1 && text->escaped)
+                member = decode_string(member, search->buffer);
+            pass_space(text);
+            if (!pass_byte(text, ':'))
+                return false;
+            pass_space(text);
+        }
         if (open.depth == 1)
             value = text->at;
     }
@@ -334,79 +330,33 @@ static bool is_container(struct span value)
 /* Takes the further steps of an item, from the value of the first. */
 static struct span take_steps(const struct json_item *item, struct span value, char *buffer)
 {
-    struct steps steps;
+    struct search search;
     struct span step = item->first;
-    steps.n = 1;
-    steps.buffer = buffer;
+    search.n = 1;
+    search.buffer = buffer;
     for (unsigned i = 1; i < item->steps; i++) {
         const char *next = span_end(step) + 1;
         step = (struct span){next, strlen(next)};
-        set_step(&steps, 0, step, true);
+        look_for(&search, 0, step, true);
         if (is_container(value))
-            (void)pass_members(&(struct text){value.bytes, span_end(value), false}, &steps);
-        value = steps.value[0];
+            (void)pass_members(&(struct text){value.bytes, span_end(value), false}, &search);
+        value = search.value[0];
     }
     return value;
 }
 
-/* Finds the values of all items. Returns false if the line is not valid, or has no members. */
-static bool find_values(const struct json_items *items, struct span line, struct steps *found)
-{
-    struct text text = {line.bytes, span_end(line), false};
-    found->n = items->n;
-    for (unsigned i = 0; i < items->n; i++)
-        set_step(found, i, items->item[i].first, items->item[i].pointer);
-    pass_blanks(&text);
-    if (!is_container(span_between(text.at, text.end)) || !pass_members(&text, found))
-        return false;
-    pass_blanks(&text);
-    if (text.at != text.end)
-        return false;
-    for (unsigned i = 0; i < items->n; i++)
-        found->value[i] = take_steps(&items->item[i], found->value[i], found->buffer);
-    return true;
-}
-
-/* --- keys --- */
-
-static char *write_control(char *out, unsigned byte)
-{
-    static const char digits[] = "0123456789abcdef";
-    out = (char *)mempcpy(out, "\\u00", 4);
-    *out++ = digits[byte >> 4];
-    *out++ = digits[byte & 15];
-    return out;
-}
-
-static char *write_string(const struct recipe *recipe, struct span text, char *out)
-{
-    static const char controls[] = "\b\t\n\f\r", letters[] = "btnfr";
-    *out++ = '"';
-    for (const char *at = text.bytes; at < span_end(text); at++) {
-        const char *control = *at != '\0' ? strchr(controls, *at) : NULL;
-        if (*at == '"' || *at == '\\' || control != NULL)
-            *out++ = '\\';
-        if (control != NULL)
-            *out++ = letters[control - controls];
-        else if ((unsigned char)*at < 0x20)
-            out = write_control(out, (unsigned)*at);
-        else
-            *out++ = recipe->fold ? ascii_lower(*at) : *at;
-    }
-    *out++ = '"';
-    return out;
-}
+/* --- the key of a line --- */
 
 static bool is_string(struct span value)
 {
     return value.bytes[0] == '"';
 }
 
-/* The contents of a string, without blanks at its ends if the recipe says so. */
+/* The contents of a string that is a value, trimmed if the recipe says so. */
 static struct span string_of(const struct recipe *recipe, struct span value, char *buffer)
 {
-    struct span text = contents((struct span){value.bytes + 1, value.length - 2}, buffer);
-    return recipe_trim(recipe, text);
+    return recipe_trim(recipe,
+                       decode_string((struct span){value.bytes + 1, value.length - 2}, buffer));
 }
 
 /* Whether the value is its own key. */
@@ -416,57 +366,78 @@ static bool is_shortest(const struct recipe *recipe, struct span value)
            (!recipe->trim && !recipe->fold && memchr(value.bytes, '\\', value.length) == NULL);
 }
 
+/* Writes a string in its shortest form, in lower case if the recipe says so. */
+static char *write_string(const struct recipe *recipe, struct span text, char *out)
+{
+    static const char controls[] = "\b\t\n\f\r", letters[] = "btnfr";
+    *out++ = '"';
+    for (const char *at = text.bytes; at < span_end(text); at++) {
+        const char *control = *at != '\0' ? strchr(controls, *at) : NULL;
+        if (control != NULL) {
+            *out++ = '\\';
+            *out++ = letters[control - controls];
+        } else if ((unsigned char)*at < 0x20) {
+            out = (char *)mempcpy(out, "\\u00", 4);
+            *out++ = (char)('0' + (*at >> 4));
+            *out++ = "0123456789abcdef"[*at & 15];
+        } else {
+            if (*at == '"' || *at == '\\')
+                *out++ = '\\';
+            *out++ = recipe->fold ? ascii_lower(*at) : *at;
+        }
+    }
+    *out++ = '"';
+    return out;
+}
+
 bool json_take(const struct recipe *recipe, const struct json_items *items, struct span line,
                char *buffer, struct span *key)
 {
     char *out = buffer, *scratch = buffer + 2 * line.length + 32;
-    struct steps found;
-    found.buffer = scratch;
-    if (items->n == 0 || !find_values(items, line, &found))
-        return false;
+    struct text text = {line.bytes, span_end(line), false};
+    struct search search;
+    struct span *values = search.value;
+
+    /* 1. The line is an object or array, and nothing else; the first step of each item. */
+    search.n = items->n;
+    search.buffer = scratch;
     for (unsigned i = 0; i < items->n; i++)
-        if (found.value[i].length == 0 || is_container(found.value[i]) ||
-            found.value[i].bytes[0] == 'n')
+        look_for(&search, i, items->item[i].first, items->item[i].pointer);
+    pass_space(&text);
+    if (items->n == 0 || !is_container(span_between(text.at, text.end)) ||
+        !pass_members(&text, &search))
+        return false;
+    pass_space(&text);
+    if (text.at != text.end)
+        return false;
+
+    /* 2. Each item must lead to a string, a number, true or false. */
+    for (unsigned i = 0; i < items->n; i++) {
+        values[i] = take_steps(&items->item[i], values[i], scratch);
+        if (values[i].length == 0 || is_container(values[i]) || values[i].bytes[0] == 'n')
             return false;
-    *key = found.value[0];
-    if (recipe->profile != PROFILE_LINE) {
-        if (is_string(*key))
-            *key = string_of(recipe, *key, buffer);
-        return is_string(found.value[0]);
     }
-    if (items->n == 1 && is_shortest(recipe, *key))
+
+    /* 3. --by takes a string without its quotes. */
+    *key = values[0];
+    if (recipe->profile != PROFILE_LINE) {
+        if (!is_string(values[0]))
+            return false;
+        *key = string_of(recipe, values[0], buffer);
+        return true;
+    }
+
+    /* 4. The values, each in its shortest form, joined by commas. */
+    if (items->n == 1 && is_shortest(recipe, values[0]))
         return true;
     for (unsigned i = 0; i < items->n; i++) {
         if (i > 0)
             *out++ = ',';
-        if (is_shortest(recipe, found.value[i]))
-            out = (char *)mempcpy(out, found.value[i].bytes, found.value[i].length);
+        if (is_shortest(recipe, values[i]))
+            out = (char *)mempcpy(out, values[i].bytes, values[i].length);
         else
-            out = write_string(recipe, string_of(recipe, found.value[i], scratch), out);
+            out = write_string(recipe, string_of(recipe, values[i], scratch), out);
     }
     *key = span_between(buffer, out);
     return true;
-}
-
-void json_split_items(const struct recipe *recipe, struct json_items *items)
-{
-    char *out = items->text;
-    items->n = 0;
-    for (const char *at = recipe->names; *at != '\0' && items->n < RECIPE_NAMES_MAX;) {
-        struct json_item *item = &items->item[items->n++];
-        bool pointer = *at == '/';
-        char *first = out;
-        *item = (struct json_item){{first, 0}, 1, pointer};
-        for (at += pointer; *at != '\0' && *at != ','; at++) {
-            bool step = pointer && *at == '/', escape = pointer && *at == '~';
-            if (step && item->steps++ == 1)
-                item->first.length = (size_t)(out - first);
-            at += escape;
-            *out++ = (char)(step ? '\0' : !escape ? *at : *at == '0' ? '~' : '/');
-        }
-        if (item->steps == 1)
-            item->first.length = (size_t)(out - first);
-        *out++ = '\0';
-        at += *at == ',';
-    }
 }

@@ -20,7 +20,7 @@ enum { JSON_DEPTH_MAX = 1000 }; /* of nested objects and arrays; deeper ones are
 struct json_items {
     unsigned n;
     struct json_item {
-        struct span first;
+        struct span first; /* the first step */
         unsigned steps;
         bool pointer;
     } item[RECIPE_NAMES_MAX];
