@@ -90,32 +90,7 @@ static inline bytes16 are_odd(bytes16 bytes)
                      ((folded > 'z') & (bytes != '_')));
 }
 
-/* Letters, digits, and - . _ ~ */
-static inline bytes16 are_unreserved(bytes16 bytes)
-{
-    return are_between(bytes | 0x20, '`', '{') | are_between(bytes, '/', ':') |
-           are_between(bytes, ',', '/') | (bytes16)((bytes == '_') | (bytes == '~'));
-}
-
 /* --- whether a URL is in normal form --- */
-
-/* Whether the three bytes at `at`, which begin with %, are a %HH that normal form keeps. */
-static bool is_kept_escape(const char *at)
-{
-    bool upper = means(at[1], HEX) && means(at[2], HEX) && at[1] < 'a' && at[2] < 'a';
-    return upper &&
-           !means((char)(ascii_hex_value(at[1]) << 4 | ascii_hex_value(at[2])), UNRESERVED);
-}
-
-/* The length of http:// or https:// if the line, of at least 8 bytes, begins with one of them; else
- * 0. No branch depends on which of the two it is. */
-static inline size_t usual_scheme(const char *line)
-{
-    const uint8_t *at = (const uint8_t *)line;
-    size_t secure = at[4] == 's';
-    bool usual = load32(at) == 0x70747468 && load32(at + 3 + secure) >> 8 == 0x2f2f3a;
-    return usual ? 7 + secure : 0;
-}
 
 /* A bit for each of 32 bytes that is odd, or that is a dot after a slash; reads at[-1], too. */
 static inline uint32_t odd_bytes(const char *at)
@@ -126,13 +101,17 @@ static inline uint32_t odd_bytes(const char *at)
     return mask16(are_odd(low) | low_dots) | mask16(are_odd(high) | high_dots) << 16;
 }
 
-/* Whether normal form keeps those bytes from `at` on that have a bit in `odd`. */
+/* Whether normal form keeps those bytes from `at` on that have a bit in `odd`: ! $ ~, and %HH with
+ * digits in upper case that stand for no unreserved character. */
 static inline bool are_kept(const char *at, uint32_t odd, const char *end)
 {
     for (; odd != 0; odd &= odd - 1) {
         const char *byte = at + __builtin_ctz(odd);
-        bool kept = *byte == '!' || *byte == '$' || *byte == '~';
-        if (!kept && !(*byte == '%' && end - byte >= 3 && is_kept_escape(byte)))
+        if (*byte == '!' || *byte == '$' || *byte == '~')
+            continue;
+        if (*byte != '%' || end - byte < 3 || !means(byte[1], HEX) || !means(byte[2], HEX) ||
+            byte[1] >= 'a' || byte[2] >= 'a' ||
+            means((char)(ascii_hex_value(byte[1]) << 4 | ascii_hex_value(byte[2])), UNRESERVED))
             return false;
     }
     return true;
@@ -142,20 +121,27 @@ bool url_is_normal(struct span line)
 {
     enum { LEAST = 8 + 32 };
     char padded[LEAST];
-    size_t scheme = line.length >= 8 && line.length <= URL_MAX ? usual_scheme(line.bytes) : 0;
-    if (scheme == 0)
+    /* 1. http:// or https://, without a branch on which of the two it is. */
+    if (line.length < 8 || line.length > URL_MAX)
         return false;
+    const uint8_t *bytes = (const uint8_t *)line.bytes;
+    size_t secure = bytes[4] == 's';
+    if (load32(bytes) != 0x70747468 || load32(bytes + 3 + secure) >> 8 != 0x2f2f3a)
+        return false;
+    /* 2. A host, which ends at the first slash, and what stands beside it in 32 bytes. A shorter
+     * line gets bytes at its end that are in normal form. */
     if (line.length < LEAST) {
         memset(padded, '-', sizeof padded);
         line = (struct span){memcpy(padded, line.bytes, line.length), LEAST};
     }
-    const char *at = line.bytes + scheme, *end = span_end(line);
+    const char *at = line.bytes + 7 + secure, *end = span_end(line);
     bytes16 low = bytes_at(at), high = bytes_at(at + 16);
     uint32_t slash = mask16((bytes16)(low == '/')) | mask16((bytes16)(high == '/')) << 16;
     uint32_t unfit = mask16(are_between(low, '9', 'a')) | mask16(are_between(high, '9', 'a')) << 16;
     uint32_t odd = odd_bytes(at), host = slash ^ (slash - 1); /* the host and its slash */
     if (slash == 0 || host == 1 || ((unfit | odd) & host) != 0 || !are_kept(at, odd, end))
         return false;
+    /* 3. The rest. */
     for (at += 32; end - at > 32; at += 32) {
         odd = odd_bytes(at);
         if (odd != 0 && !are_kept(at, odd, end))
@@ -175,31 +161,6 @@ struct span url_strip(struct span text)
     while (first < end && (unsigned char)end[-1] <= 0x20)
         end--;
     return span_between(first, end);
-}
-
-/* How many bytes precede ://, if they are a scheme; else 0. */
-static size_t scheme_length(struct span text)
-{
-    size_t n = 0;
-    if (text.length >= 8 && memcmp(text.bytes, "http", 4) == 0) /* nearly always */
-        n = 4 + (size_t)(text.bytes[4] == 's');
-    while (n < text.length && means(text.bytes[n], SCHEME))
-        n++;
-    bool ended = text.length - n >= 3 && memcmp(text.bytes + n, "://", 3) == 0;
-    return ended && ascii_is_letter(text.bytes[0]) ? n : 0;
-}
-
-/* The end of a host in brackets at the start of `host`, or NULL if there is none. */
-static const char *bracketed_end(struct span host)
-{
-    const char *at = host.bytes + 1, *end = span_end(host);
-    if (*host.bytes != '[')
-        return NULL;
-    while (at < end && (ascii_is_hex(*at) || *at == ':' || *at == '.'))
-        at++;
-    if (at == end || *at != ']' || at == host.bytes + 1)
-        return NULL;
-    return at + 1;
 }
 
 static bool is_text(struct span span, const char *text)
@@ -222,65 +183,68 @@ static bool is_default_port(struct span scheme, struct span port)
     return false;
 }
 
-/* Reads a port and its colon, if they are there. Returns false if the port is not a number. */
-static bool split_port(const char *at, const char *end, struct url *url)
+bool url_split(struct span text, struct url *url)
 {
-    if (at < end && *at++ != ':')
+    /* Rule 1, the ends; the fragment is dropped below. */
+    text = url_strip(text);
+    const char *end = span_end(text);
+
+    /* The scheme, and ://. */
+    size_t n = 0;
+    if (text.length >= 8 && memcmp(text.bytes, "http", 4) == 0) /* nearly always */
+        n = 4 + (size_t)(text.bytes[4] == 's');
+    while (n < text.length && means(text.bytes[n], SCHEME))
+        n++;
+    if (text.length - n < 3 || memcmp(text.bytes + n, "://", 3) != 0 ||
+        !ascii_is_letter(text.bytes[0]))
         return false;
-    while (end - at > 1 && *at == '0')
-        at++;
-    url->port = span_between(at, end);
-    for (; at < end; at++)
-        if (!ascii_is_digit(*at))
+    url->scheme = (struct span){text.bytes, n};
+
+    /* The authority, to the first / ? or #. The host begins after the last @, and its port at the
+     * first colon after that. */
+    const char *user = text.bytes + n + 3, *host = user, *colon = NULL, *at = user;
+    bool bracket = false;
+    for (; at < end && !means(*at, ENDS); at++) {
+        if (!means(*at, DIVIDES))
+            continue;
+        if (*at == '@') {
+            host = at + 1;
+            colon = NULL;
+            bracket = false;
+        } else if (*at != ':') {
+            bracket = true;
+        } else if (colon == NULL) {
+            colon = at;
+        }
+    }
+
+    /* The host. A bracket in it is only right around all of it: [ hex digits, colons, dots ]. */
+    const char *port = colon != NULL ? colon : at;
+    if (bracket) {
+        for (port = host + 1; port < at && (ascii_is_hex(*port) || *port == ':' || *port == '.');)
+            port++;
+        if (*host != '[' || port == at || *port != ']' || port == host + 1)
+            return false;
+        port++;
+    }
+    if (port == host)
+        return false;
+    url->user = span_between(user, host);
+    url->host = span_between(host, port);
+
+    /* Rule 2, the port: digits without leading zeros, or nothing; none if it is the default. */
+    if (port < at && *port++ != ':')
+        return false;
+    while (at - port > 1 && *port == '0')
+        port++;
+    url->port = span_between(port, at);
+    for (; port < at; port++)
+        if (!ascii_is_digit(*port))
             return false;
     if (url->port.length > 0 && is_default_port(url->scheme, url->port))
         url->port.length = 0;
-    return true;
-}
 
-/* The parts of an authority: the byte after the last @, the first : after that, and whether there
- * is a bracket. */
-struct division {
-    const char *host, *colon;
-    bool bracket;
-};
-
-static void note_divider(struct division *division, const char *at)
-{
-    if (*at == '@')
-        *division = (struct division){at + 1, NULL, false};
-    else if (*at != ':')
-        division->bracket = true;
-    else if (division->colon == NULL)
-        division->colon = at;
-}
-
-/* Divides the authority at `at`. Returns its end. */
-static const char *divide(struct division *division, const char *at, const char *end)
-{
-    for (; at < end && !means(*at, ENDS); at++)
-        if (means(*at, DIVIDES))
-            note_divider(division, at);
-    return at;
-}
-
-/* Returns the end of the authority, or NULL if it is not valid. */
-static const char *split_authority(const char *first, const char *end, struct url *url)
-{
-    struct division division = {first, NULL, false};
-    const char *at = divide(&division, first, end);
-    const char *after = division.colon != NULL ? division.colon : at;
-    if (division.bracket)
-        after = bracketed_end(span_between(division.host, at));
-    if (after == NULL || after == division.host)
-        return NULL;
-    url->user = span_between(first, division.host);
-    url->host = span_between(division.host, after);
-    return split_port(after, at, url) ? at : NULL;
-}
-
-static void split_rest(const char *at, const char *end, struct url *url)
-{
+    /* Path and query, to the first #. */
     const char *fragment = memchr(at, '#', (size_t)(end - at));
     if (fragment != NULL)
         end = fragment;
@@ -289,19 +253,6 @@ static void split_rest(const char *at, const char *end, struct url *url)
         query = end;
     url->path = span_between(at, query);
     url->query = span_between(query, end);
-}
-
-bool url_split(struct span text, struct url *url)
-{
-    text = url_strip(text);
-    url->scheme = (struct span){text.bytes, scheme_length(text)};
-    if (url->scheme.length == 0)
-        return false;
-    const char *end = span_end(text);
-    const char *path = split_authority(span_end(url->scheme) + 3, end, url);
-    if (path == NULL)
-        return false;
-    split_rest(path, end, url);
     return true;
 }
 
@@ -329,8 +280,10 @@ static inline char *put_chunk(char *out, const char **text, size_t n, bool lower
     bytes ^= (bytes ^ (hex_values(second) * 16 | hex_values(third))) & escaped;
     if (lower)
         bytes |= are_between(bytes, '@', '[') & 0x20;
+    bytes16 unreserved = are_between(bytes | 0x20, '`', '{') | are_between(bytes, '/', ':') |
+                         are_between(bytes, ',', '/') | (bytes16)((bytes == '_') | (bytes == '~'));
     bytes16 odd = are_odd(bytes) & ~(bytes16)((bytes == '!') | (bytes == '$'));
-    bytes16 encoded = ~are_unreserved(bytes) & (odd | escaped);
+    bytes16 encoded = ~unreserved & (odd | escaped);
     /* In memory, where a single byte can be read at no cost. */
     const bytes16 first[] = {bytes ^ ((bytes ^ '%') & encoded)}, lengths[] = {(encoded & 2) + 1};
     const bytes16 high[] = {hex_digits(bytes / 16)}, low[] = {hex_digits(bytes & 15)};
@@ -344,13 +297,6 @@ static inline char *put_chunk(char *out, const char **text, size_t n, bool lower
     }
     *text += n + (digits >> n & 1) + (digits >> (n + 1) & 1);
     return out;
-}
-
-static inline void put_sixteen(char *out, bytes16 bytes, bool lower)
-{
-    if (lower)
-        bytes |= are_between(bytes, '@', '[') & 0x20;
-    memcpy(out, &bytes, sizeof bytes);
 }
 
 /* Writes the normal form of a text, in lower case if it is a host. Writes up to 16 bytes after the
@@ -372,7 +318,9 @@ static inline char *put_text(char *out, struct span text, bool lower)
         }
         bytes16 bytes = bytes_at(from);
         if (mask16(are_odd(bytes)) == 0) {
-            put_sixteen(out, bytes, lower);
+            if (lower)
+                bytes |= are_between(bytes, '@', '[') & 0x20;
+            memcpy(out, &bytes, sizeof bytes);
             out += n;
             from += n;
         } else {
@@ -402,36 +350,33 @@ static char *drop_dots(const char *path, char *out)
     return out;
 }
 
-/* Removes the dot segments of a path. Returns its new end. */
-static char *remove_dots(char *path, const char *end)
+/* Writes the normal form of a path: rules 3 and 4, and a slash if it is empty. */
+static char *put_path(char *path, struct span text)
 {
-    char *at = path + 1, *out = at;
-    while (at < end) {
+    if (text.length == 0) {
+        *path = '/';
+        return path + 1;
+    }
+    char *end = put_text(path, text, false);
+    /* Few paths have a dot after a slash, which a dot segment begins with. */
+    bool dots = false;
+    memset(end, 0, 17); /* the loop reads up to there */
+    for (const char *at = path; at < end && !dots; at += 16)
+        dots = mask16((bytes16)((bytes_at(at) == '/') & (bytes_at(at + 1) == '.'))) != 0;
+    if (!dots)
+        return end;
+    char *out = path + 1;
+    for (const char *at = out; at < end; at++) {
         if (*at != '/') {
-            *out++ = *at++;
+            *out++ = *at;
             continue;
         }
         char *kept = drop_dots(path, out);
         if (kept == out)
             *kept++ = '/';
         out = kept;
-        at++;
     }
     return drop_dots(path, out);
-}
-
-static char *put_path(char *out, struct span text)
-{
-    if (text.length == 0) {
-        *out = '/';
-        return out + 1;
-    }
-    char *end = put_text(out, text, false);
-    memset(end, 0, 17); /* the loop reads so far */
-    for (const char *at = out; at < end; at += 16)
-        if (mask16((bytes16)((bytes_at(at) == '/') & (bytes_at(at + 1) == '.'))) != 0)
-            return remove_dots(out, end);
-    return end;
 }
 
 static char *put_lower(char *out, struct span text)
