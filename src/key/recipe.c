@@ -16,18 +16,14 @@ bool recipe_is_whole_line(const struct recipe *recipe)
            recipe->ranges == 0 && !recipe->trim && !recipe->fold;
 }
 
-static bool same_fields(const struct recipe *recipe, const struct recipe *other)
-{
-    return recipe->ranges == other->ranges && strcmp(recipe->names, other->names) == 0 &&
-           memcmp(recipe->range, other->range, sizeof recipe->range) == 0;
-}
-
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
 {
     return recipe->syntax == other->syntax && recipe->profile == other->profile &&
            recipe->version == other->version && recipe->trim == other->trim &&
            recipe->fold == other->fold && recipe->separated == other->separated &&
-           recipe->separator == other->separator && same_fields(recipe, other);
+           recipe->separator == other->separator && recipe->ranges == other->ranges &&
+           memcmp(recipe->range, other->range, sizeof recipe->range) == 0 &&
+           strcmp(recipe->names, other->names) == 0;
 }
 
 /* --- fields --- */
@@ -42,7 +38,7 @@ static unsigned take_number(const char **text)
 }
 
 /* Reads a range at *text: "2", "2-4", "3-", "-2". Returns whether there is one. */
-static bool take_range(const char **text, struct field_range *range)
+static bool read_range(const char **text, struct field_range *range)
 {
     bool open = **text == '-';
     unsigned first = open ? 1 : take_number(text), last = first;
@@ -63,47 +59,36 @@ static int compare_ranges(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Joins sorted ranges that overlap or touch. Returns how many are left. */
-static unsigned join_ranges(struct field_range *ranges, unsigned n)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < n; i++) {
-        struct field_range *last = count > 0 ? &ranges[count - 1] : NULL;
-        if (last != NULL && (last->last == 0 || ranges[i].first <= last->last + 1)) {
-            if (last->last != 0 && (ranges[i].last == 0 || ranges[i].last > last->last))
-                last->last = ranges[i].last;
-        } else {
-            ranges[count++] = ranges[i];
-        }
-    }
-    return count;
-}
-
 static const char *parse_numbers(struct recipe *recipe, const char *list, const char **wanted)
 {
-    /* Before they are joined, there may be more ranges than a recipe holds. */
+    /* 1. As written: before they are joined, there may be more ranges than a recipe holds. */
     enum { WRITTEN_MAX = 256 };
     struct field_range ranges[WRITTEN_MAX];
-    unsigned n = 0;
+    unsigned written = 0, n = 0;
     *wanted = "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3- or -2; names need --csv or --jsonl";
-    for (const char *text = list;; text++) {
-        if (n == WRITTEN_MAX)
-            break;
-        if (!take_range(&text, &ranges[n++]))
+    for (const char *text = list; written < WRITTEN_MAX; text++) {
+        if (!read_range(&text, &ranges[written++]))
             return "not a list of fields";
         if (*text == '\0')
             break;
     }
-    qsort(ranges, n, sizeof *ranges, compare_ranges);
-    unsigned joined = n < WRITTEN_MAX ? join_ranges(ranges, n) : n;
-    if (joined > RECIPE_RANGES_MAX) {
+    /* 2. Sorted, and those that overlap or touch joined. */
+    qsort(ranges, written, sizeof *ranges, compare_ranges);
+    for (unsigned i = 0; i < written; i++) {
+        struct field_range next = ranges[i], *before = n > 0 ? &ranges[n - 1] : NULL;
+        if (before == NULL || (before->last != 0 && next.first > before->last + 1))
+            ranges[n++] = next;
+        else if (before->last != 0 && (next.last == 0 || next.last > before->last))
+            before->last = next.last;
+    }
+    if (written == WRITTEN_MAX || n > RECIPE_RANGES_MAX) {
         *wanted = "at most 16";
         return "too many field ranges";
     }
     memset(recipe->range, 0, sizeof recipe->range);
     memset(recipe->names, 0, sizeof recipe->names);
-    memcpy(recipe->range, ranges, joined * sizeof *ranges);
-    recipe->ranges = joined;
+    memcpy(recipe->range, ranges, n * sizeof *ranges);
+    recipe->ranges = n;
     return NULL;
 }
 
@@ -130,20 +115,19 @@ static bool is_pointer(const char *item, size_t length)
     return true;
 }
 
-/* Copies each item once. Returns NULL, or an error in words. */
-static const char *copy_items(const char *list, enum syntax syntax, const char **wanted,
-                              char names[RECIPE_NAMES_BYTES + 1])
+static const char *parse_names(struct recipe *recipe, const char *list, const char **wanted)
 {
+    char names[sizeof recipe->names] = "";
     unsigned count = 0;
     size_t at = 0;
     for (;; list++) {
         size_t length = strcspn(list, ",");
-        *wanted = syntax == SYNTAX_CSV ? "columns, as in 2, 1,3- or id,name"
-                                       : "members, as in id, id,name or /author/name";
+        *wanted = recipe->syntax == SYNTAX_CSV ? "columns, as in 2, 1,3- or id,name"
+                                               : "members, as in id, id,name or /author/name";
         if (length == 0)
             return "not a list of names";
         *wanted = "~0 for ~, ~1 for /";
-        if (syntax == SYNTAX_JSONL && *list == '/' && !is_pointer(list, length))
+        if (recipe->syntax == SYNTAX_JSONL && *list == '/' && !is_pointer(list, length))
             return "not a JSON Pointer";
         if (!has_item(names, list, length)) {
             *wanted = "at most 16, with at most 1024 bytes";
@@ -156,16 +140,8 @@ static const char *copy_items(const char *list, enum syntax syntax, const char *
         }
         list += length;
         if (*list == '\0')
-            return NULL;
+            break;
     }
-}
-
-static const char *parse_names(struct recipe *recipe, const char *list, const char **wanted)
-{
-    char names[sizeof recipe->names] = "";
-    const char *reason = copy_items(list, recipe->syntax, wanted, names);
-    if (reason != NULL)
-        return reason;
     memset(recipe->range, 0, sizeof recipe->range);
     recipe->ranges = 0;
     memcpy(recipe->names, names, sizeof names);
@@ -180,13 +156,6 @@ bool recipe_names_are_valid(const struct recipe *recipe)
            memcmp(copy.names, recipe->names, sizeof copy.names) == 0;
 }
 
-/* Whether the item consists of digits and hyphens, and so cannot be the name of a column. */
-static bool is_number(const char *item)
-{
-    size_t length = strcspn(item, ",");
-    return length > 0 && strspn(item, "0123456789-") == length;
-}
-
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted)
 {
     bool numbers = false, names = false;
@@ -194,9 +163,11 @@ const char *recipe_parse_fields(struct recipe *recipe, const char *list, const c
         return parse_numbers(recipe, list, wanted);
     if (recipe->syntax == SYNTAX_JSONL)
         return parse_names(recipe, list, wanted);
+    /* An item of digits and hyphens cannot be the name of a column. */
     for (const char *item = list; *item != '\0'; item += *item == ',') {
-        *(is_number(item) ? &numbers : &names) = true;
-        item += strcspn(item, ",");
+        size_t length = strcspn(item, ",");
+        *(length > 0 && strspn(item, "0123456789-") == length ? &numbers : &names) = true;
+        item += length;
     }
     *wanted = "only numbers, or only names";
     if (numbers && names)
