@@ -38,8 +38,6 @@
  */
 #include "format/header.h"
 
-#include "format/recipe_record.h"
-
 #include <inttypes.h>
 
 enum {
@@ -75,7 +73,7 @@ enum {
 };
 
 /* Fills the page except for its checksum. */
-static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
+static void encode_page(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
     const struct filter_plan *plan = &header->plan;
     memset(bytes, 0, HEADER_BYTES);
@@ -105,11 +103,11 @@ static void encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 
 void header_encode(const struct header *header, uint8_t bytes[HEADER_BYTES])
 {
-    encode(header, bytes);
+    encode_page(header, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
 }
 
-static void decode(const uint8_t *bytes, struct header *header)
+static void decode_page(const uint8_t *bytes, struct header *header)
 {
     uint64_t features = load64(bytes + FEATURES_AT);
     bool counting = (features & FEATURE_COUNTING) != 0;
@@ -139,10 +137,12 @@ bool header_is_filter(const uint8_t *bytes)
     return memcmp(bytes, header_magic, HEADER_MAGIC_BYTES) == 0;
 }
 
-/* Rule 4. */
-static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *bytes)
+/* Rules 4 to 6, but for the recipe. Returns what is wrong, or NULL. */
+static const char *header_flaw(const struct header *header, const uint8_t *bytes)
 {
-    struct geometry geometry = plan->geometry;
+    const struct filter_plan *plan = &header->plan;
+    const struct geometry geometry = plan->geometry;
+    const struct shard shard = header->shard;
     if (!(plan->rate >= SIZING_RATE_MIN && plan->rate <= SIZING_RATE_MAX))
         return "invalid false-positive rate";
     if (plan->capacity > SIZING_KEYS_MAX)
@@ -154,87 +154,56 @@ static const char *plan_flaw(const struct filter_plan *plan, const uint8_t *byte
         return "invalid geometry";
     if (bytes[FIXED_AT] > 1 || (plan->fixed && plan->capacity == 0 && plan->pages == 0))
         return "invalid fixed flag";
-    return NULL;
-}
-
-static bool may_be_window(const struct filter_plan *plan)
-{
     bool bounded = plan->forget != 0 ? plan->forget <= FORGET_MAX : plan->capacity != 0;
-    return bounded && !plan->fixed && !plan->geometry.counting;
-}
-
-/* Whether the page differs from what encode would write. */
-static bool uses_unnamed(const struct header *header, const uint8_t *bytes)
-{
-    uint8_t again[HEADER_BYTES];
-    encode(header, again);
-    return memcmp(again, bytes, CHECKSUM_AT) != 0;
-}
-
-/* Rules 5 and 6. */
-static const char *header_flaw(const struct header *header, const uint8_t *bytes)
-{
-    const struct filter_plan *plan = &header->plan;
-    struct shard shard = header->shard;
-    if (plan->window && !may_be_window(plan))
+    if (plan->window && (!bounded || plan->fixed || geometry.counting))
         return "invalid window";
     if (shard.count != 0 &&
         (shard.count > SHARDS_MAX || shard.number < 1 || shard.number > shard.count))
         return "invalid shard";
-    if (uses_unnamed(header, bytes))
-        return "unused header bytes are not zero";
-    return NULL;
+    /* Bytes without a name are zero: the page is what would be written for this header. */
+    uint8_t again[HEADER_BYTES];
+    encode_page(header, again);
+    return memcmp(again, bytes, CHECKSUM_AT) != 0 ? "unused header bytes are not zero" : NULL;
 }
 
-/* Returns 0, or -1 with the fault if the file needs another version of this program. */
-static int check_known(const uint8_t *bytes, const char *path, struct fault *fault)
+int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
+                  struct header *header, struct fault *fault)
 {
+    /* Rule 2. What follows has a meaning only in a version and with features that are known. */
+    if (!header_is_filter(bytes))
+        return fault_set(fault, path, "is not a filter");
     uint32_t version = load32(bytes + VERSION_AT);
     uint64_t unknown = load64(bytes + FEATURES_AT) & ~(uint64_t)FEATURES_KNOWN;
     if (version < VERSION) {
         fault_set(fault, path, "was made by an older version of unseen");
         return fault_way_out(fault, "make it again");
     }
-    if (version == VERSION && unknown == 0)
-        return 0;
     if (version > VERSION)
         fault_set(fault, path, "has filter format version %" PRIu32 "; this program supports %d",
                   version, VERSION);
-    else
+    else if (unknown != 0)
         fault_set(fault, path, "uses features that this program does not support (0x%" PRIx64 ")",
                   unknown);
-    return fault_way_out(fault, "use a newer version of unseen");
-}
+    if (version > VERSION || unknown != 0)
+        return fault_way_out(fault, "use a newer version of unseen");
 
-static int decode_recipe(const uint8_t *bytes, const char *path, struct recipe *recipe,
-                         struct fault *fault)
-{
-    char name[RECIPE_NAME];
-    enum recipe_found found = recipe_decode(bytes, recipe, name);
-    if (found == RECIPE_GOOD)
-        return 0;
-    if (found == RECIPE_DAMAGED)
-        return layer_damaged(0, "invalid key options", path, fault);
-    fault_set(fault, path, "was made with the rules %s, which this program does not support", name);
-    return fault_way_out(fault, "use a newer version of unseen");
-}
-
-int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const char *path,
-                  struct header *header, struct fault *fault)
-{
-    struct header found;
-    if (!header_is_filter(bytes))
-        return fault_set(fault, path, "is not a filter");
-    if (check_known(bytes, path, fault) != 0)
-        return -1;
+    /* Rule 3. */
     if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
         return layer_damaged(0, "header checksum mismatch", path, fault);
-    decode(bytes, &found);
-    if (decode_recipe(bytes + KEY_RECIPE_AT, path, &found.recipe, fault) != 0)
-        return -1;
-    const char *flaw = plan_flaw(&found.plan, bytes);
-    if (flaw == NULL)
-        flaw = header_flaw(&found, bytes);
+
+    /* Rules 5, 4, 6 and 1: the recipe may need another version, too. */
+    struct header found;
+    char rules[RECIPE_NAME];
+    decode_page(bytes, &found);
+    enum recipe_found recipe = recipe_decode(bytes + KEY_RECIPE_AT, &found.recipe, rules);
+    if (recipe == RECIPE_DAMAGED)
+        return layer_damaged(0, "invalid key options", path, fault);
+    if (recipe == RECIPE_UNKNOWN) {
+        fault_set(fault, path, "was made with the rules %s, which this program does not support",
+                  rules);
+        return fault_way_out(fault, "use a newer version of unseen");
+    }
+    const char *flaw = header_flaw(&found, bytes);
     if (flaw == NULL && found.layers_at > file_bytes)
         flaw = "file too short";
     if (flaw != NULL)

@@ -31,9 +31,6 @@
  *
  * Bytes after the last layer are allowed: a writer that was killed while growing leaves them.
  */
-#include "format/layer_table.h"
-
-#include "core/little.h"
 #include "format/header.h"
 
 /* A record. Bytes without a name are zero. */
@@ -50,7 +47,7 @@ enum {
 };
 
 /* Fills a record except for its checksum. */
-static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
+static void encode_record(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
     const struct layer_plan *plan = &record->plan;
     memset(bytes, 0, LAYER_RECORD_BYTES);
@@ -68,32 +65,8 @@ static void encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD
 
 void layer_encode(const struct layer_record *record, uint8_t bytes[LAYER_RECORD_BYTES])
 {
-    encode(record, bytes);
+    encode_record(record, bytes);
     store64(bytes + CHECKSUM_AT, hash_checksum(bytes, CHECKSUM_AT));
-}
-
-static struct layer_record decode(const uint8_t *bytes, bool counting)
-{
-    return (struct layer_record){
-        .plan =
-            {
-                .pages = load64(bytes + PAGES_AT),
-                .capacity = load64(bytes + CAPACITY_AT),
-                .rate = load_double(bytes + RATE_AT),
-                .geometry = {bytes[BLOCKS_AT], bytes[FIELDS_AT], counting},
-                .stage = load64(bytes + STAGE_PAGES_AT),
-            },
-        .offset = load64(bytes + OFFSET_AT),
-        .stage_offset = load64(bytes + STAGE_OFFSET_AT),
-    };
-}
-
-/* Whether the record differs from what encode would write. */
-static bool uses_unnamed(const struct layer_record *record, const uint8_t *bytes)
-{
-    uint8_t again[LAYER_RECORD_BYTES];
-    encode(record, again);
-    return memcmp(again, bytes, CHECKSUM_AT) != 0;
 }
 
 static bool is_size(uint64_t pages)
@@ -101,10 +74,21 @@ static bool is_size(uint64_t pages)
     return pages >= 1 && pages <= SIZING_PAGES_MAX;
 }
 
-/* Rules 8 and 9, for a layer. */
-static const char *layer_flaw(const struct layer_plan *plan)
+static uint64_t stage_end(const struct layer_record *record)
 {
-    struct geometry geometry = plan->geometry;
+    return record->stage_offset + record->plan.stage * PAGE_BYTES;
+}
+
+/* Returns what is wrong with a record, or NULL; it is to lie between the offsets `from`, where the
+ * layer before it ended, and `to`, the end of the file. */
+static const char *record_flaw(const struct layer_record *record, const uint8_t *bytes,
+                               const struct filter_plan *filter, uint64_t from, uint64_t to)
+{
+    /* Rules 8 and 9, for the layer. */
+    const struct layer_plan *plan = &record->plan;
+    const struct geometry geometry = plan->geometry;
+    if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
+        return "checksum mismatch";
     if (!is_size(plan->pages))
         return "invalid size";
     if (plan->capacity < 1)
@@ -116,52 +100,30 @@ static const char *layer_flaw(const struct layer_plan *plan)
         return "invalid geometry";
     if (!sizing_may_hold(geometry, plan->pages, plan->capacity, plan->rate))
         return "invalid capacity";
-    return NULL;
-}
+    uint8_t again[LAYER_RECORD_BYTES];
+    encode_record(record, again);
+    if (memcmp(again, bytes, CHECKSUM_AT) != 0)
+        return "unused bytes are not zero";
 
-/* Rule 8, for its stage. */
-static const char *stage_flaw(uint64_t pages, const struct filter_plan *filter)
-{
-    if (pages != 0 && (filter->geometry.counting || filter->window))
-        return "staging area in a filter that has none";
-    return pages != 0 && (pages < STAGE_PAGES_MIN || !is_size(pages))
-               ? "invalid size of the staging area"
-               : NULL;
-}
-
-static uint64_t stage_end(const struct layer_record *record)
-{
-    return record->stage_offset + record->plan.stage * PAGE_BYTES;
-}
-
-/* Rule 10. No sum overflows: pages are at most 2^38, and no file has 2^63 bytes. */
-static const char *place_flaw(const struct layer_record *record, uint64_t from, uint64_t to)
-{
-    if (record->plan.stage != 0) {
+    /* Rules 8 and 10, for its stage. No sum overflows: pages are at most 2^38, and no file has 2^63
+     * bytes. */
+    if (plan->stage != 0) {
+        if (filter->geometry.counting || filter->window)
+            return "staging area in a filter that has none";
+        if (plan->stage < STAGE_PAGES_MIN || !is_size(plan->stage))
+            return "invalid size of the staging area";
         if (record->stage_offset % PAGE_BYTES != 0 || record->stage_offset < from ||
             record->stage_offset > to)
             return "invalid offset of the staging area";
         from = stage_end(record);
     }
+
+    /* Rule 10, for the layer. */
     if (record->offset % PAGE_BYTES != 0 || record->offset < from)
         return "invalid offset";
-    if (record->offset > to || record->plan.pages * PAGE_BYTES > to - record->offset)
+    if (record->offset > to || plan->pages * PAGE_BYTES > to - record->offset)
         return "ends after the end of the file";
     return NULL;
-}
-
-/* The flaw of a record, or NULL; `end` is where the layer before it ended. */
-static const char *record_flaw(const struct layer_record *record, const uint8_t *bytes,
-                               const struct filter_plan *filter, uint64_t end, uint64_t file_bytes)
-{
-    if (hash_checksum(bytes, CHECKSUM_AT) != load64(bytes + CHECKSUM_AT))
-        return "checksum mismatch";
-    const char *flaw = layer_flaw(&record->plan);
-    if (flaw == NULL && uses_unnamed(record, bytes))
-        return "unused bytes are not zero";
-    if (flaw == NULL)
-        flaw = stage_flaw(record->plan.stage, filter);
-    return flaw != NULL ? flaw : place_flaw(record, end, file_bytes);
 }
 
 int layer_damaged(unsigned layer, const char *flaw, const char *path, struct fault *fault)
@@ -185,7 +147,19 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
     uint64_t end = header->layers_at;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *bytes = page + (size_t)i * LAYER_RECORD_BYTES;
-        records[i] = decode(bytes, header->plan.geometry.counting);
+        records[i] = (struct layer_record){
+            .plan =
+                {
+                    .pages = load64(bytes + PAGES_AT),
+                    .capacity = load64(bytes + CAPACITY_AT),
+                    .rate = load_double(bytes + RATE_AT),
+                    .geometry = {bytes[BLOCKS_AT], bytes[FIELDS_AT],
+                                 header->plan.geometry.counting},
+                    .stage = load64(bytes + STAGE_PAGES_AT),
+                },
+            .offset = load64(bytes + OFFSET_AT),
+            .stage_offset = load64(bytes + STAGE_OFFSET_AT),
+        };
         const char *flaw = record_flaw(&records[i], bytes, &header->plan, end, file_bytes);
         if (flaw != NULL)
             return layer_damaged(i + 1, flaw, path, fault);
@@ -195,7 +169,8 @@ int layers_decode(const uint8_t page[PAGE_BYTES], const struct header *header, u
     return 0;
 }
 
-static uint64_t place_of(uint64_t at, uint64_t pages)
+/* The first offset from `at` on where this many pages may begin. */
+static uint64_t align_pages(uint64_t at, uint64_t pages)
 {
     uint64_t boundary = pages >= 8192 ? UINT64_C(2) << 20 : PAGE_BYTES;
     return (at + boundary - 1) / boundary * boundary;
@@ -205,10 +180,10 @@ void layer_put(struct layer_record *record, uint64_t at)
 {
     record->stage_offset = 0;
     if (record->plan.stage != 0) {
-        record->stage_offset = place_of(at, record->plan.stage);
+        record->stage_offset = align_pages(at, record->plan.stage);
         at = stage_end(record);
     }
-    record->offset = place_of(at, record->plan.pages);
+    record->offset = align_pages(at, record->plan.pages);
 }
 
 uint64_t layer_end(const struct layer_record *record)

@@ -40,8 +40,8 @@ static const char *flag(bool set)
 }
 
 /* The value of the trait's option, "" if the option takes none; NULL: the option was not given. */
-static const char *value_of(const struct header *header, enum trait trait, bool for_union,
-                            char text[NUMBER_TEXT])
+static const char *option_value(const struct header *header, enum trait trait, bool for_union,
+                                char text[NUMBER_TEXT])
 {
     const struct filter_plan *plan = &header->plan;
     const struct shard *shard = &header->shard;
@@ -79,51 +79,42 @@ static const char *value_of(const struct header *header, enum trait trait, bool 
     }
 }
 
-static bool is_same(const char *one, const char *other)
-{
-    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
-}
-
-/* A trait without a value: secrets are not shown. */
-static bool has_another_secret(const struct header *one, const struct header *other)
-{
-    return header_has_secret(one) && header_has_secret(other) &&
-           (one->hasher.k0 != other->hasher.k0 || one->hasher.k1 != other->hasher.k1);
-}
-
-static const char *key_differs(const struct header *one, const struct header *other,
-                               char text[LIKENESS_TEXT])
-{
-    char ones[RECIPE_TEXT], others[RECIPE_TEXT];
-    snprintf(text, LIKENESS_TEXT, "for %s, not %s", recipe_shown(&one->recipe, ones),
-             recipe_shown(&other->recipe, others));
-    return text;
-}
-
 const char *likeness_difference(const struct header *one, const struct header *other,
                                 enum likeness likeness, const char **option,
                                 char text[LIKENESS_TEXT])
 {
-    char ones[NUMBER_TEXT], others[NUMBER_TEXT];
-    bool for_union = likeness == LIKE_FOR_UNION;
+    /* 1. How keys are made, which has options of its own. */
     *option = NULL;
-    if (!recipe_is_same(&one->recipe, &other->recipe))
-        return key_differs(one, other, text);
+    if (!recipe_is_same(&one->recipe, &other->recipe)) {
+        char ones[RECIPE_TEXT], others[RECIPE_TEXT];
+        snprintf(text, LIKENESS_TEXT, "for %s, not %s", recipe_shown(&one->recipe, ones),
+                 recipe_shown(&other->recipe, others));
+        return text;
+    }
+    /* 2. The first trait that differs. */
+    bool for_union = likeness == LIKE_FOR_UNION;
     for (enum trait trait = 0; trait < (for_union ? FOR_UNION : TRAITS); trait++) {
+        char ones[NUMBER_TEXT], others[NUMBER_TEXT];
         const char *name = *option = option_of[trait];
-        const char *has = value_of(one, trait, for_union, ones);
-        const char *wants = value_of(other, trait, for_union, others);
-        if (is_same(has, wants))
+        const char *has = option_value(one, trait, for_union, ones);
+        const char *wants = option_value(other, trait, for_union, others);
+        if (has == NULL && wants == NULL)
             continue;
         if (has == NULL)
             snprintf(text, LIKENESS_TEXT, "without %s", name);
         else if (wants == NULL)
             snprintf(text, LIKENESS_TEXT, "with %s%s%s", name, *has != '\0' ? " " : "", has);
-        else
+        else if (strcmp(has, wants) != 0)
             snprintf(text, LIKENESS_TEXT, "with %s %s, not %s", name, has, wants);
+        else
+            continue;
         return text;
     }
+    /* 3. A secret is compared and not shown, so it is no value of a trait. */
+    const struct hasher *has = &one->hasher, *wants = &other->hasher;
+    if (!header_has_secret(one) || (has->k0 == wants->k0 && has->k1 == wants->k1))
+        return NULL;
     *option = option_of[TRAIT_SECRET];
     snprintf(text, LIKENESS_TEXT, "with a different secret");
-    return has_another_secret(one, other) ? text : NULL;
+    return text;
 }

@@ -1,10 +1,9 @@
-#include "format/recipe_record.h"
-
-#include "core/little.h"
+/* recipe_record - a recipe in 1152 bytes of the header (header.c). All zeros: the key is the whole
+ * line. */
+#include "format/header.h"
 
 #include <stdio.h>
 
-/* All zeros: the key is the whole line. */
 enum {
     PROFILE_AT = 0,    /*   16 profile: "url", "host" or "endpoint", then zeros; zeros: the line */
     VERSION_AT = 16,   /*    2 version of the profile's rules, from 1 on; 0 for the line */
@@ -62,27 +61,20 @@ void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
     }
 }
 
-/* A name has letters and digits, so that it can be shown, and is followed by zeros. */
-static bool is_name(const uint8_t bytes[PROFILE_BYTES])
-{
-    unsigned length = 0;
-    while (length < PROFILE_BYTES && ((bytes[length] >= 'a' && bytes[length] <= 'z') ||
-                                      (bytes[length] >= '0' && bytes[length] <= '9')))
-        length++;
-    for (unsigned i = length; i < PROFILE_BYTES; i++)
-        if (bytes[i] != 0)
-            return false;
-    return true;
-}
-
 static enum recipe_found decode_profile(const uint8_t *bytes, struct recipe *recipe,
                                         char name[RECIPE_NAME])
 {
     char profile[PROFILE_BYTES + 1] = "";
+    unsigned length = 0;
     recipe->version = load16(bytes + VERSION_AT);
-    if (!is_name(bytes + PROFILE_AT))
-        return RECIPE_DAMAGED;
-    memcpy(profile, bytes + PROFILE_AT, PROFILE_BYTES);
+    /* A name has letters and digits, so that it can be shown, and is followed by zeros. */
+    while (length < PROFILE_BYTES &&
+           (ascii_is_digit((char)bytes[length]) || (bytes[length] >= 'a' && bytes[length] <= 'z')))
+        length++;
+    for (unsigned i = length; i < PROFILE_BYTES; i++)
+        if (bytes[i] != 0)
+            return RECIPE_DAMAGED;
+    memcpy(profile, bytes + PROFILE_AT, length);
     snprintf(name, RECIPE_NAME, "%s/%u", profile, recipe->version);
     if (profile[0] == '\0') {
         recipe->profile = PROFILE_LINE;

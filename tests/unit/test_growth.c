@@ -1,6 +1,6 @@
 /* The layers of a filter that grows: their rates, sizes and limits. */
 #include "core/forecast.h"
-#include "format/layer_table.h"
+#include "format/header.h"
 
 #include "tap.h"
 
