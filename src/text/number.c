@@ -7,17 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In "1.50e-07": the end of "1.5". As with %g, zeros at the end of a fraction are dropped. */
-static char *end_of_mantissa(char *text, char *exponent)
-{
-    char *end = exponent;
-    if (memchr(text, '.', (size_t)(end - text)) == NULL)
-        return end;
-    while (end[-1] == '0')
-        end--;
-    return end[-1] == '.' ? end - 1 : end;
-}
-
 uint64_t number_capacity(double lines)
 {
     double number = lines * 1.01, unit = 1;
@@ -29,17 +18,24 @@ uint64_t number_capacity(double lines)
 const char *number_text(double number, unsigned digits, char text[NUMBER_TEXT])
 {
     char form[NUMBER_TEXT];
-    bool small = number != 0 && fabs(number) < 1e-3;
-    if (small)
+    if (number != 0 && fabs(number) < 1e-3)
         snprintf(form, sizeof form, "%.*e", (int)digits - 1, number);
     else
         snprintf(form, sizeof form, "%.*g", (int)digits, number);
-    char *exponent = strchr(form, 'e');
-    if (exponent == NULL)
+    char *exponent = strchr(form, 'e'), *end = exponent;
+    if (exponent == NULL) {
         snprintf(text, NUMBER_TEXT, "%s", form);
-    else
-        snprintf(text, NUMBER_TEXT, "%.*se%d", (int)(end_of_mantissa(form, exponent) - form), form,
-                 (int)strtol(exponent + 1, NULL, 10));
+        return text;
+    }
+    /* "1.50e-07" becomes "1.5e-7": as with %g, zeros at the end of a fraction are dropped. */
+    if (memchr(form, '.', (size_t)(end - form)) != NULL) {
+        while (end[-1] == '0')
+            end--;
+        if (end[-1] == '.')
+            end--;
+    }
+    snprintf(text, NUMBER_TEXT, "%.*se%d", (int)(end - form), form,
+             (int)strtol(exponent + 1, NULL, 10));
     return text;
 }
 
@@ -158,23 +154,6 @@ static double parse_decimal(const char *text, const char **end)
     return value;
 }
 
-static const struct unit *find_unit(const struct unit *unit, const char *text, size_t length)
-{
-    for (; unit->text != NULL; unit++)
-        if ((unit->uses & READ) != 0 && strlen(unit->text) == length &&
-            strncmp(unit->text, text, length) == 0)
-            return unit;
-    return NULL;
-}
-
-/* A hundredth, rounded so that 0.3% is the same double as 0.003. */
-static double hundredth(double number)
-{
-    char text[NUMBER_TEXT];
-    snprintf(text, sizeof text, "%.15g", number / 100);
-    return strtod(text, NULL);
-}
-
 double number_parse(const char *text, enum number_kind kind)
 {
     double last = HUGE_VAL, sum = 0;
@@ -184,11 +163,22 @@ double number_parse(const char *text, enum number_kind kind)
         if (end == NULL)
             return NAN;
         text = end + strcspn(end, "0123456789.");
-        const struct unit *unit = find_unit(units_of[kind], end, (size_t)(text - end));
-        if (unit == NULL || unit->factor >= last)
+        size_t length = (size_t)(text - end);
+        const struct unit *unit = units_of[kind];
+        while (unit->text != NULL && ((unit->uses & READ) == 0 || strlen(unit->text) != length ||
+                                      strncmp(unit->text, end, length) != 0))
+            unit++;
+        if (unit->text == NULL || unit->factor >= last)
             return NAN;
         last = unit->factor;
-        sum += last == 0.01 ? hundredth(part) : part * last;
+        if (last == 0.01) {
+            /* Rounded so that 0.3% is the same double as 0.003. */
+            char hundredth[NUMBER_TEXT];
+            snprintf(hundredth, sizeof hundredth, "%.15g", part / 100);
+            sum += strtod(hundredth, NULL);
+        } else {
+            sum += part * last;
+        }
     } while (*text != '\0' && kind == NUMBER_TIME);
     bool whole = kind == NUMBER_COUNT || kind == NUMBER_SIZE || kind == NUMBER_TIME;
     return *text == '\0' && (!whole || sum == floor(sum)) ? sum : NAN;

@@ -4,13 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_plain(const char *word)
-{
-    static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                "%+,-./:=@_";
-    return word[0] != '\0' && word[strspn(word, plain)] == '\0';
-}
-
 /* The Unicode Standard, table 3-7: the length follows from the first byte, all further bytes are
  * 80 to bf, and after some first bytes the second byte has a smaller range. */
 size_t quote_character(const char *text)
@@ -44,41 +37,30 @@ static size_t count_control(const char *text)
     return *c == 0xc2 && c[1] < 0xa0 ? 2 : 0;
 }
 
-static bool has_control(const char *text)
-{
-    for (; *text != '\0'; text += quote_character(text))
-        if (count_control(text) > 0)
-            return true;
-    return false;
-}
-
-/* Writes a byte of a word in '...', or in $'...' (`octal`), where most shells accept any byte as
- * \ooo. Returns how many bytes it wrote, at most 4. */
-static size_t quote_byte(char byte, bool octal, bool control, char *to)
-{
-    if (control || (octal && (byte == '\'' || byte == '\\')))
-        return (size_t)sprintf(to, "\\%03o", (unsigned char)byte);
-    if (byte == '\'')
-        return (size_t)sprintf(to, "'\\''");
-    *to = byte;
-    return 1;
-}
-
 static const char *quote_after(const char *prefix, const char *text, char quoted[QUOTE_MAX])
 {
+    static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "%+,-./:=@_";
     enum { LONGEST = 4 * 4 + 2 }; /* one quoted character, and the end */
-    bool plain = is_plain(text), octal = has_control(text);
-    size_t length = (size_t)snprintf(quoted, QUOTE_MAX, "%s%s",
-                                     octal   ? "$'"
-                                     : plain ? ""
-                                             : "'",
-                                     prefix);
+    /* As it is, in '...', or in $'...', where most shells take \ooo for any byte. */
+    bool bare = text[0] != '\0' && text[strspn(text, plain)] == '\0', octal = false;
+    for (const char *at = text; *at != '\0' && !octal; at += quote_character(at))
+        octal = count_control(at) > 0;
+    const char *open = octal ? "$'" : bare ? "" : "'";
+    size_t length = (size_t)snprintf(quoted, QUOTE_MAX, "%s%s", open, prefix);
     while (*text != '\0' && length + LONGEST <= QUOTE_MAX) {
         size_t control = count_control(text);
-        for (size_t bytes = control > 0 ? control : quote_character(text); bytes > 0; bytes--)
-            length += quote_byte(*text++, octal, control > 0, quoted + length);
+        for (size_t bytes = control > 0 ? control : quote_character(text); bytes > 0; bytes--) {
+            char byte = *text++, *to = quoted + length;
+            if (control > 0 || (octal && (byte == '\'' || byte == '\\')))
+                length += (size_t)sprintf(to, "\\%03o", (unsigned char)byte);
+            else if (byte == '\'')
+                length += (size_t)sprintf(to, "'\\''");
+            else
+                quoted[length++] = byte;
+        }
     }
-    snprintf(quoted + length, QUOTE_MAX - length, "%s", plain ? "" : "'");
+    snprintf(quoted + length, QUOTE_MAX - length, "%s", bare ? "" : "'");
     return *text == '\0' ? quoted : strcpy(quoted, "...");
 }
 
@@ -92,54 +74,45 @@ const char *quote_file(const char *name, char quoted[QUOTE_MAX])
     return quote_after(name[0] == '-' ? "./" : "", name, quoted);
 }
 
-static size_t escape(unsigned char byte, char *to, size_t size)
-{
-    static const char letters[] = "abtnvfr"; /* from 7 on */
-    return (size_t)(byte >= 7 && byte < 14 ? snprintf(to, size, "\\%c", letters[byte - 7])
-                                           : snprintf(to, size, "\\x%02x", byte));
-}
-
 const char *quote_controls(const char *text, char *shown, size_t size)
 {
+    static const char letters[] = "abtnvfr"; /* from 7 on */
     size_t length = 0;
     while (*text != '\0') {
         size_t control = count_control(text);
         size_t bytes = control > 0 ? control : quote_character(text);
         if (length + (control > 0 ? 4 : 1) * bytes >= size)
             break;
-        for (; bytes > 0; bytes--, text++)
-            if (control > 0)
-                length += escape((unsigned char)*text, shown + length, size - length);
+        for (; bytes > 0; bytes--) {
+            unsigned char byte = (unsigned char)*text++;
+            char *to = shown + length;
+            if (control == 0)
+                shown[length++] = (char)byte;
+            else if (byte >= 7 && byte < 14)
+                length += (size_t)snprintf(to, size - length, "\\%c", letters[byte - 7]);
             else
-                shown[length++] = *text;
+                length += (size_t)snprintf(to, size - length, "\\x%02x", byte);
+        }
     }
     shown[length] = '\0';
     return shown;
 }
 
-/* --- JSON --- */
-
-/* Writes one character, or one byte that is not UTF-8 as \xHH, whose backslash JSON doubles.
- * Returns how many bytes of `text` that was. */
-static size_t quote_one(FILE *to, const char *text)
-{
-    size_t length = quote_character(text);
-    unsigned char byte = (unsigned char)text[0], second = (unsigned char)text[1];
-    if (length == 0)
-        fprintf(to, "\\\\x%02x", byte);
-    else if (byte < 0x20 || byte == 0x7f)
-        fprintf(to, "\\u%04x", byte);
-    else if (byte == 0xc2 && second < 0xa0)
-        fprintf(to, "\\u%04x", second);
-    else
-        fprintf(to, "%s%.*s", byte == '"' || byte == '\\' ? "\\" : "", (int)length, text);
-    return length > 0 ? length : 1;
-}
-
 void quote_json(FILE *to, const char *text)
 {
     putc('"', to);
-    while (*text != '\0')
-        text += quote_one(to, text);
+    while (*text != '\0') {
+        size_t length = quote_character(text);
+        unsigned char byte = (unsigned char)text[0], second = (unsigned char)text[1];
+        if (length == 0) /* not UTF-8: \xHH, whose backslash JSON doubles */
+            fprintf(to, "\\\\x%02x", byte);
+        else if (byte < 0x20 || byte == 0x7f)
+            fprintf(to, "\\u%04x", byte);
+        else if (byte == 0xc2 && second < 0xa0)
+            fprintf(to, "\\u%04x", second);
+        else
+            fprintf(to, "%s%.*s", byte == '"' || byte == '\\' ? "\\" : "", (int)length, text);
+        text += length > 0 ? length : 1;
+    }
     putc('"', to);
 }
