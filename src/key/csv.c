@@ -152,12 +152,13 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
                 odd ^= odd << shift;
             uint64_t within = odd ^ inside;
             uint64_t opens = quotes.found & within, closes = quotes.found & ~within;
-            uint64_t after = closes << 1 | closed,
-                     last = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+            uint64_t after = closes << 1 | closed; /* bytes after a closing quote */
             ends &= ~within;
+            /* The neighbors. The end of the row may follow a closing quote, too. */
             uint64_t may_open = ends << 1 | after;
             may_open |= at == 0 || chunk[-1] == separator;
-            if ((opens & ~may_open) != 0 || (after & ~(ends | opens) & last) != 0)
+            uint64_t bytes = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+            if ((opens & ~may_open) != 0 || (after & ~(ends | opens) & bytes) != 0)
                 return false;
             doubled |= opens & after;
             inside = (uint64_t)0 - (within >> 63);

@@ -18,6 +18,7 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
         bool pointer = *at == '/';
         char *first = out;
         *item = (struct json_item){{first, 0}, 1, pointer};
+        /* In a pointer, a slash ends a step, ~0 is ~, and ~1 is a slash. */
         for (at += pointer; *at != '\0' && *at != ','; at++) {
             bool step = pointer && *at == '/', escape = pointer && *at == '~';
             if (step && item->steps++ == 1)

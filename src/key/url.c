@@ -221,7 +221,8 @@ bool url_split(struct span text, struct url *url)
     /* The host. A bracket in it is only right around all of it: [ hex digits, colons, dots ]. */
     const char *port = colon != NULL ? colon : at;
     if (bracket) {
-        for (port = host + 1; port < at && (ascii_is_hex(*port) || *port == ':' || *port == '.');)
+        port = host + 1;
+        while (port < at && (ascii_is_hex(*port) || *port == ':' || *port == '.'))
             port++;
         if (*host != '[' || port == at || *port != ']' || port == host + 1)
             return false;
