@@ -6,18 +6,9 @@
 #include "commands/warnings.h"
 #include "text/number.h"
 
-/* The operands are no files of lines; they are checked when they are opened. */
-static int check(struct job *job)
-{
-    job->names = (struct names){.prints = false};
-    if (job->options->operand_count < 2)
-        return message("commit: FILE is missing (unseen commit FILTER FILE...)");
-    return 0;
-}
-
 /* Adds the keys of a file, and to *added how many were new. If `added` is NULL, only checks the
  * file. */
-static int take(const struct pipeline_plan *plan, const char *path, uint64_t *added)
+static int add_pending(const struct pipeline_plan *plan, const char *path, uint64_t *added)
 {
     struct fault fault = FAULT_UNSET;
     struct pending *pending = pending_open(path, plan->filter, &fault);
@@ -28,32 +19,39 @@ static int take(const struct pipeline_plan *plan, const char *path, uint64_t *ad
     return result == 0 ? EXIT_OK : message_fault(&fault);
 }
 
-/* Checks all files before it adds any. */
-static int commit(struct job *job)
-{
-    const struct filter *filter = job->plan.filter;
-    const char **paths = job->inputs.names;
-    struct fault fault = FAULT_UNSET;
-    uint64_t total = 0;
-    int status = EXIT_OK;
-    for (size_t i = 0; paths[i] != NULL; i++)
-        if (take(&job->plan, paths[i], NULL) != EXIT_OK)
-            status = EXIT_TROUBLE;
-    for (size_t i = 0; paths[i] != NULL && status == EXIT_OK; i++)
-        status = take(&job->plan, paths[i], &total);
-    if (status != EXIT_OK)
-        return status;
-    /* The files may be removed now. */
-    if (filter_flush(filter, &fault) != 0)
-        return message_fault(&fault);
-    warn_of_filter(filter);
-    figures_summary(job->options, {"", "filter", TEXT(filter_path(filter))},
-                    {number_of(total, "new line", "new lines"), "new", COUNT(total)});
-    return EXIT_OK;
-}
-
 int command_commit(const struct options *options)
 {
     struct job job;
-    return job_run(&job, options, &(struct steps){.check = check, .read = commit});
+    struct fault fault = FAULT_UNSET;
+    uint64_t total = 0;
+    int status = EXIT_TROUBLE;
+    if (job_parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    /* The operands are no files of lines; they are checked when they are opened. */
+    job.names = (struct names){.prints = false};
+    if (options->operand_count < 2)
+        return message("commit: FILE is missing (unseen commit FILTER FILE...)");
+
+    if (job_open(&job) != 0 || job_start(&job) != 0)
+        goto close;
+    status = EXIT_OK;
+    /* Checks all files before it adds any. */
+    for (const char **path = job.inputs.names; *path != NULL; path++)
+        if (add_pending(&job.plan, *path, NULL) != EXIT_OK)
+            status = EXIT_TROUBLE;
+    for (const char **path = job.inputs.names; *path != NULL && status == EXIT_OK; path++)
+        status = add_pending(&job.plan, *path, &total);
+    if (status != EXIT_OK)
+        goto close;
+    /* The files may be removed now. */
+    if (filter_flush(job.plan.filter, &fault) != 0) {
+        status = message_fault(&fault);
+        goto close;
+    }
+    warn_of_filter(job.plan.filter);
+    figures_summary(options, {"", "filter", TEXT(filter_path(job.plan.filter))},
+                    {number_of(total, "new line", "new lines"), "new", COUNT(total)});
+close:
+    job_close(&job);
+    return status;
 }

@@ -7,33 +7,11 @@
 
 #include <inttypes.h>
 
-static int check(struct job *job)
-{
-    const struct options *options = job->options;
-    job->plan.verb = options->tag        ? PIPELINE_TAG_NEW
-                     : options->repeated ? PIPELINE_REPEATED
-                                         : PIPELINE_NEW;
-    job->plan.may_close = options->exec != NULL;
-    if (options->tag && options_has(options, OPTION_max_count)) /* query takes both */
-        return message("--tag and %s: cannot be given together (--tag prints every line)",
-                       options->spelled[OPTION_max_count]);
-    if (options->tag && (options->durable || options->pending != NULL))
-        return message("--tag and %s: cannot be given together (with --tag, lines are remembered "
-                       "as soon as they are printed)",
-                       options->spelled[options->durable ? OPTION_durable : OPTION_pending]);
-    if (options->tee != NULL && !output_is_file(options->tee))
-        return message("--tee: %s is not a regular file (name another; for several outputs: | tee)",
-                       options->tee);
-    if (options->durable && options->tee == NULL && !output_is_file(options->append))
-        return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
-                       options->append != NULL ? options->append : "standard output");
-    return 0;
-}
-
 /* Remembers the lines that CMD read. The rest cannot be counted, because the input is not read to
  * its end. */
-static int settle(struct job *job, uint64_t left)
+static int settle_taken(void *context, uint64_t left)
 {
+    struct job *job = context;
     struct fault fault = FAULT_UNSET;
     struct pipeline_counts *counts = &job->counts;
     counts->selected -= left;
@@ -46,15 +24,15 @@ static int settle(struct job *job, uint64_t left)
     return EXIT_OK;
 }
 
-static int fail(struct job *job, struct fault *fault)
+static int forget_taken(void *context, struct fault *fault)
 {
-    (void)job;
+    (void)context;
     fault_way_out(fault, "its lines are not remembered");
     message_fault(fault);
     return EXIT_COMMAND;
 }
 
-/* Last, because the file means that all lines were delivered. */
+/* Completes the pending file, which means that all lines were delivered. */
 static int finish_pending(struct job *job)
 {
     struct fault fault = FAULT_UNSET;
@@ -75,23 +53,42 @@ static int finish_pending(struct job *job)
                : message_fault(&fault);
 }
 
-static int finish(struct job *job, int status)
-{
-    const struct options *options = job->options;
-    if (job->plan.pending != NULL && status == EXIT_OK)
-        status = finish_pending(job);
-    return status == EXIT_OK && options->exit_status && job->counts.selected == 0 ? EXIT_NOTHING
-                                                                                  : status;
-}
-
 int command_filter(const struct options *options)
 {
     struct job job;
-    return job_run(&job, options,
-                   &(struct steps){.check = check,
-                                   .done = settle,
-                                   .failed = fail,
-                                   .finish = finish,
-                                   .selected = options->tag ? "new" : "printed",
-                                   .seen = options->tag ? "seen" : "dropped"});
+    int status = EXIT_TROUBLE;
+    if (job_parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    job.plan.verb = options->tag        ? PIPELINE_TAG_NEW
+                    : options->repeated ? PIPELINE_REPEATED
+                                        : PIPELINE_NEW;
+    job.plan.may_close = options->exec != NULL;
+    if (options->tag && options_has(options, OPTION_max_count)) /* query takes both */
+        return message("--tag and %s: cannot be given together (--tag prints every line)",
+                       options->spelled[OPTION_max_count]);
+    if (options->tag && (options->durable || options->pending != NULL))
+        return message("--tag and %s: cannot be given together (with --tag, lines are remembered "
+                       "as soon as they are printed)",
+                       options->spelled[options->durable ? OPTION_durable : OPTION_pending]);
+    if (options->tee != NULL && !output_is_file(options->tee))
+        return message("--tee: %s is not a regular file (name another; for several outputs: | tee)",
+                       options->tee);
+    if (options->durable && options->tee == NULL && !output_is_file(options->append))
+        return message("--durable: %s is not a regular file (use -a FILE, or > FILE)",
+                       options->append != NULL ? options->append : "standard output");
+
+    if (job_open(&job) != 0 || job_start(&job) != 0)
+        goto close;
+    status = job_read(&job);
+    if (options->exec != NULL)
+        status = job_end_command(&job, status, settle_taken, forget_taken, &job);
+    status = job_end(&job, status);
+    if (options->pending != NULL && status == EXIT_OK)
+        status = finish_pending(&job);
+    if (options->exit_status && status == EXIT_OK && job.counts.selected == 0)
+        status = EXIT_NOTHING;
+    job_summarize(&job, options->tag ? "new" : "printed", options->tag ? "seen" : "dropped");
+close:
+    job_close(&job);
+    return status;
 }

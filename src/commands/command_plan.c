@@ -145,25 +145,15 @@ struct planning {
 
 static struct hyperloglog sketch; /* 128 KB, too large for some stacks */
 
-static int count_lines(void *context, const struct batch *batch, struct fault *fault)
+static int count_lines(void *context, const struct batch *batch, struct collect *to,
+                       struct fault *fault)
 {
     struct planning *planning = context;
+    (void)to;
     (void)fault;
     planning->bytes += batch->starts[batch->n] - batch->starts[0] - batch->n;
     hyperloglog_add(&sketch, batch->keys, batch->n);
     return 0;
-}
-
-/* Makes a plan for one line, so that faults of the options are reported before the data are
- * read. */
-static int check(struct job *job)
-{
-    struct planning *planning = (struct planning *)job;
-    struct forecast forecast;
-    planning->planned.capacity = 1;
-    job->scan.hashers = hashers_of_keys(hasher_xxh3(0));
-    job->scan.lines = count_lines;
-    return make_forecast(&planning->planned, &forecast);
 }
 
 static void show_counted(struct figures *figures, const struct planning *planning)
@@ -203,11 +193,10 @@ static int show_plan(const struct planning *planning, const struct forecast *for
     return message_finish_output();
 }
 
-static int finish(struct job *job, int status)
+static int report(struct planning *planning, int status)
 {
-    struct planning *planning = (struct planning *)job;
     struct forecast forecast;
-    double lines = (double)job->counts.read;
+    double lines = (double)planning->job.counts.read;
     if (signals_arrived() || (status != EXIT_OK && lines == 0))
         return status;
     if (lines == 0)
@@ -224,10 +213,23 @@ static int finish(struct job *job, int status)
 static int plan_from_data(const struct options *options)
 {
     struct planning planning = {.planned = *options};
+    struct job *job = &planning.job;
+    struct forecast forecast;
+    int status = EXIT_TROUBLE;
     if (options->capacity != 0 || options->window != 0)
         return message("%s and FILE: both give the number of lines (leave one out)",
                        options->spelled[options->capacity != 0 ? OPTION_capacity : OPTION_window]);
-    return job_run(&planning.job, options, &(struct steps){.check = check, .finish = finish});
+    /* A plan for one line, so that faults of the options are reported before the data are read. */
+    planning.planned.capacity = 1;
+    if (job_parse(job, options) != 0 || make_forecast(&planning.planned, &forecast) != 0)
+        return EXIT_TROUBLE;
+    job->plan.hashers = hashers_of_keys(hasher_xxh3(0));
+    job->plan.context = &planning;
+    job->plan.take_lines = count_lines;
+    if (job_open(job) == 0 && job_start(job) == 0)
+        status = report(&planning, job_end(job, job_read(job)));
+    job_close(job);
+    return status;
 }
 
 int command_plan(const struct options *options)

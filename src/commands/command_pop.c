@@ -32,20 +32,6 @@ struct pop {
     bool closed;                          /* CMD has closed its input */
 };
 
-/* Writes the lines that were taken. If CMD has closed its input, it may still exit with 0; then it
- * has the lines that it read, or all if it read none. Returns 0, or -1 with the fault. */
-static int deliver(struct pop *pop, const struct queue_lines *lines, struct fault *fault)
-{
-    size_t written = pop->closed
-                         ? 0
-                         : output_write(&pop->job.output, lines->bytes, lines->length, fault);
-    pop->taken += lines->count;
-    pop->unwritten += lines->count - count_byte(lines->bytes, written, pop->job.output.delimiter);
-    if (!pop->closed && written < lines->length)
-        pop->closed = pop->job.child.pid != 0 && fault->error == EPIPE;
-    return written == lines->length || pop->closed ? 0 : -1;
-}
-
 /* Removes all lines taken but the last `left`, which wait again. */
 static int remove_delivered(struct pop *pop, uint64_t left, struct fault *fault)
 {
@@ -55,8 +41,8 @@ static int remove_delivered(struct pop *pop, uint64_t left, struct fault *fault)
     return 0;
 }
 
-/* Waits for the first line: as long as --wait says, or with --until-done while a worker may return
- * lines. Returns 0, or -1 with the fault. */
+/* Takes lines and writes them. Waits for the first line: as long as --wait says, or with
+ * --until-done while a worker may return lines. Returns 0, or -1 with the fault. */
 static int pop_lines(struct pop *pop, struct fault *fault)
 {
     const struct options *options = pop->job.options;
@@ -65,16 +51,26 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     uint64_t wait = to_the_end ? UINT64_MAX : options->wait;
     while (pop->taken < most && !signals_arrived()) {
         struct queue_lines lines;
-        struct fault later = FAULT_UNSET;
+        struct fault later = FAULT_UNSET, *told = fault; /* the first fault is told */
+        size_t written = 0;
         int result = queue_take(pop->queue, most - pop->taken, pop->taken == 0 ? wait : 0,
                                 options->until_done, &lines, &pop->end, fault);
         if (result <= 0)
             return result;
-        result = deliver(pop, &lines, fault);
-        if (options->exec == NULL &&
-            remove_delivered(pop, pop->unwritten, result == 0 ? fault : &later) != 0)
+        /* If CMD has closed its input, it may still exit with 0; then it has the lines that it
+         * read, or all if it read none. */
+        if (!pop->closed) {
+            written = output_write(&pop->job.output, lines.bytes, lines.length, fault);
+            if (written < lines.length)
+                pop->closed = pop->job.child.pid != 0 && fault->error == EPIPE;
+            if (written < lines.length && !pop->closed)
+                told = &later;
+        }
+        pop->taken += lines.count;
+        pop->unwritten += lines.count - lines_in(lines.bytes, written, pop->job.output.delimiter);
+        if (options->exec == NULL && remove_delivered(pop, pop->unwritten, told) != 0)
             return -1;
-        if (result != 0)
+        if (told != fault)
             return -1;
     }
     return 0;
@@ -108,11 +104,11 @@ static void tell_failed(const struct pop *pop, struct fault *fault)
             number_of(lines, "it", "them"), zero, quote_file(path, quoted));
 }
 
-static int put_back(struct job *job, struct fault *fault)
+static int put_back(void *context, struct fault *fault)
 {
-    struct pop *pop = (struct pop *)job;
+    struct pop *pop = context;
     struct fault why_not = FAULT_UNSET;
-    unsigned tries = (unsigned)job->options->tries;
+    unsigned tries = (unsigned)pop->job.options->tries;
     if (queue_fail(pop->queue, tries, &pop->failed, &why_not) == 0) {
         tell_failed(pop, fault);
         return tries > 0 ? EXIT_OK : EXIT_COMMAND;
@@ -122,14 +118,15 @@ static int put_back(struct job *job, struct fault *fault)
                   pop->failed.given_up > 0
                       ? "the lines of %s that were not given up stay where they were"
                       : "the lines of %s stay where they were",
-                  job->options->exec[0]);
+                  pop->job.options->exec[0]);
     return message_fault(&why_not);
 }
 
 /* Removes the lines that CMD read, or all if it read none. */
-static int remove_taken(struct job *job, uint64_t left)
+static int remove_taken(void *context, uint64_t left)
 {
-    struct pop *pop = (struct pop *)job;
+    struct pop *pop = context;
+    const struct job *job = &pop->job;
     struct fault fault = FAULT_UNSET;
     left = job->child.read_nothing ? 0 : left + pop->unwritten;
     if (remove_delivered(pop, left, &fault) != 0)
@@ -143,16 +140,11 @@ static int remove_taken(struct job *job, uint64_t left)
 
 /* --- the command --- */
 
-static int check(struct job *job)
+/* Opens the filter, which is only read, and its queue. Returns 0, or EXIT_TROUBLE after a
+ * message. */
+static int open_to_pop(struct pop *pop)
 {
-    if (!options_has(job->options, OPTION_max_count))
-        job->plan.most = 1;
-    return 0;
-}
-
-static int open_queue(struct job *job)
-{
-    struct pop *pop = (struct pop *)job;
+    struct job *job = &pop->job;
     struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line, message_waits,
                               false};
     struct fault fault = FAULT_UNSET;
@@ -168,49 +160,45 @@ static int open_queue(struct job *job)
     return pop->queue != NULL ? 0 : message_fault(&fault);
 }
 
-/* Running the same command with > FILE would truncate lines that have left the queue. */
-static int tell_stopped(const struct job *job, struct fault *fault)
-{
-    if (fault->of == job->output.name && (fault->error == ENOSPC || fault->error == EDQUOT))
-        fault_way_out(fault, "completely printed lines have left the queue; free some space, and "
-                             "pop the rest to another file");
-    return message_fault(fault);
-}
-
-static int read_queue(struct job *job)
-{
-    struct pop *pop = (struct pop *)job;
-    struct fault fault = FAULT_UNSET;
-    int status = pop_lines(pop, &fault) == 0 ? EXIT_OK : tell_stopped(job, &fault);
-    if (job->options->exec != NULL && pop->taken > 0 && pop->taken < job->plan.most &&
-        pop->end == QUEUE_FULL)
-        message("%s: got %" PRIu64 " %s, not %" PRIu64 " (a worker can hold no more at a time)",
-                job->options->exec[0], pop->taken, number_lines(pop->taken), job->plan.most);
-    return signals_arrived() ? EXIT_TROUBLE : status;
-}
-
-static int finish(struct job *job, int status)
-{
-    const struct pop *pop = (const struct pop *)job;
-    uint64_t delivered = pop->delivered;
-    figures_summary(job->options, {"", "filter", TEXT(job->path)},
-                    {number_of(delivered, "line popped", "lines popped"), "popped",
-                     COUNT(delivered)},
-                    {"put back", "put_back", COUNT(pop->failed.back)},
-                    {"given up", "given_up", COUNT(pop->failed.given_up)});
-    return status == EXIT_OK && pop->taken == 0 ? EXIT_NOTHING : status;
-}
-
 int command_pop(const struct options *options)
 {
     struct pop pop = {.filter = NULL};
-    int status = job_run(&pop.job, options,
-                         &(struct steps){.check = check,
-                                         .open = open_queue,
-                                         .read = read_queue,
-                                         .done = remove_taken,
-                                         .failed = put_back,
-                                         .finish = finish});
+    struct job *job = &pop.job;
+    struct fault fault = FAULT_UNSET;
+    int status = EXIT_TROUBLE;
+    if (job_parse(job, options) != 0)
+        return EXIT_TROUBLE;
+    if (!options_has(options, OPTION_max_count))
+        job->plan.most = 1;
+
+    if (job_open(job) != 0 || open_to_pop(&pop) != 0 || job_start(job) != 0)
+        goto close;
+    status = EXIT_OK;
+    if (pop_lines(&pop, &fault) != 0) {
+        /* Running the same command with > FILE would truncate lines that have left the queue. */
+        if (fault.of == job->output.name && (fault.error == ENOSPC || fault.error == EDQUOT))
+            fault_way_out(&fault, "completely printed lines have left the queue; free some space, "
+                                  "and pop the rest to another file");
+        status = message_fault(&fault);
+    }
+    if (options->exec != NULL && pop.taken > 0 && pop.taken < job->plan.most &&
+        pop.end == QUEUE_FULL)
+        message("%s: got %" PRIu64 " %s, not %" PRIu64 " (a worker can hold no more at a time)",
+                options->exec[0], pop.taken, number_lines(pop.taken), job->plan.most);
+    if (signals_arrived())
+        status = EXIT_TROUBLE;
+    if (options->exec != NULL)
+        status = job_end_command(job, status, remove_taken, put_back, &pop);
+    status = job_end(job, status);
+    figures_summary(options, {"", "filter", TEXT(job->path)},
+                    {number_of(pop.delivered, "line popped", "lines popped"), "popped",
+                     COUNT(pop.delivered)},
+                    {"put back", "put_back", COUNT(pop.failed.back)},
+                    {"given up", "given_up", COUNT(pop.failed.given_up)});
+    if (status == EXIT_OK && pop.taken == 0)
+        status = EXIT_NOTHING;
+close:
+    job_close(job);
     queue_close(pop.queue);
     filter_close(pop.filter);
     return status;

@@ -8,22 +8,7 @@
 
 #include <inttypes.h>
 
-/* Opens the filter for reading, so that a filter that is refused is not changed. */
-static int check(struct job *job)
-{
-    struct filter *filter = filter_operand_open_to_read(job->path, job->options);
-    if (filter == NULL)
-        return EXIT_TROUBLE;
-    bool counting = filter_header(filter)->plan.geometry.counting;
-    filter_close(filter);
-    if (counting)
-        return 0;
-    return message("%s: is not a counting filter, so lines cannot be removed from it (to "
-                   "make one: unseen create --counting NEW)",
-                   job->path);
-}
-
-static int tell(struct job *job, int status)
+static void tell_removed(const struct job *job)
 {
     const char *path = job->path;
     const struct pipeline_counts *counts = &job->counts;
@@ -41,12 +26,30 @@ static int tell(struct job *job, int status)
                     {"removed", "removed", COUNT(counts->selected)},
                     {"not in the filter", "absent", COUNT(counts->absent)},
                     {"ambiguous", "ambiguous", COUNT(counts->ambiguous)});
-    return status;
 }
 
 int command_remove(const struct options *options)
 {
     struct job job;
-    return job_run(&job, options,
-                   &(struct steps){.verb = PIPELINE_REMOVE, .check = check, .finish = tell});
+    int status = EXIT_TROUBLE;
+    if (job_parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    job.plan.verb = PIPELINE_REMOVE;
+    /* Opened for reading first, so that a filter that is refused is not changed. */
+    struct filter *filter = filter_operand_open_to_read(job.path, options);
+    if (filter == NULL)
+        return EXIT_TROUBLE;
+    bool counting = filter_header(filter)->plan.geometry.counting;
+    filter_close(filter);
+    if (!counting)
+        return message("%s: is not a counting filter, so lines cannot be removed from it (to "
+                       "make one: unseen create --counting NEW)",
+                       job.path);
+
+    if (job_open(&job) == 0 && job_start(&job) == 0) {
+        status = job_end(&job, job_read(&job));
+        tell_removed(&job);
+    }
+    job_close(&job);
+    return status;
 }

@@ -18,47 +18,39 @@
 
 struct splitting {
     struct job job;
-    struct shard shard; /* part 0: all of them */
-    struct header_lines header_lines;
+    struct shard shard;         /* part 0: all of them */
     uint32_t part[BATCH_LINES]; /* of the lines at hand */
 };
 
-/* Adds a line after the number of its shard and a TAB. */
-static inline int add_tagged(struct collect *collect, uint32_t part, const char *line,
-                             size_t length, struct fault *fault)
+/* Into the file of its shard; or to the output, after its number and a TAB if all shards go there.
+ * Part 0 is a header line, for all. */
+static inline int hand_out(struct splitting *splitting, uint32_t part, const char *line,
+                           size_t length, struct collect *to, struct fault *fault)
 {
+    if (splitting->job.shards != NULL)
+        return shard_files_add(splitting->job.shards, part, line, length, fault);
+    if (splitting->shard.number != 0 || part == 0)
+        return collect_add(to, line, length, fault);
     char text[16], *end = text + sizeof text, *tag = end;
     *--tag = '\t';
     for (; part != 0; part /= 10)
         *--tag = (char)('0' + part % 10);
-    return collect_add_tagged(collect, tag, (size_t)(end - tag), line, length, fault);
+    return collect_add_tagged(to, tag, (size_t)(end - tag), line, length, fault);
 }
 
-/* Into the file of its shard; or to the output, after its number if all shards go there. Part 0 is
- * a header line, for all. */
-static inline int hand_on(struct splitting *splitting, uint32_t part, const char *line,
-                          size_t length, struct fault *fault)
-{
-    if (splitting->job.shards != NULL)
-        return shard_files_add(splitting->job.shards, part, line, length, fault);
-    struct collect *collect = splitting->job.scan.collect;
-    return splitting->shard.number == 0 && part != 0
-               ? add_tagged(collect, part, line, length, fault)
-               : collect_add(collect, line, length, fault);
-}
-
-static int print_header_line(void *context, const struct batch *batch, const char *input,
-                             struct fault *fault)
+static int hand_out_header(void *context, const struct batch *batch, const char *input,
+                           struct collect *to, struct fault *fault)
 {
     struct splitting *splitting = context;
-    bool first = splitting->header_lines.line == NULL;
-    if (header_lines_add(&splitting->header_lines, batch->header_line, batch->header_length, input,
-                         fault) != 0)
+    struct header_lines *lines = &splitting->job.header_lines;
+    bool first = lines->line == NULL;
+    if (header_lines_add(lines, batch->header_line, batch->header_length, input, fault) != 0)
         return -1;
-    return first ? hand_on(splitting, 0, batch->header_line, batch->header_length, fault) : 0;
+    return first ? hand_out(splitting, 0, batch->header_line, batch->header_length, to, fault) : 0;
 }
 
-static int split_lines(void *context, const struct batch *batch, struct fault *fault)
+static int hand_out_lines(void *context, const struct batch *batch, struct collect *to,
+                          struct fault *fault)
 {
     struct splitting *splitting = context;
     const uint32_t *part = splitting->part;
@@ -69,23 +61,9 @@ static int split_lines(void *context, const struct batch *batch, struct fault *f
         if (only != 0 && part[i] != only)
             continue;
         splitting->job.counts.selected++;
-        if (hand_on(splitting, part[i], batch->bytes + from, length, fault) != 0)
+        if (hand_out(splitting, part[i], batch->bytes + from, length, to, fault) != 0)
             return -1;
     }
-    return 0;
-}
-
-/* With --like, lines are assigned to shards by the key of that filter. */
-static int read_key(struct job *job)
-{
-    const char *like = job->options->like;
-    if (like == NULL)
-        return 0;
-    struct filter *filter = filter_operand_open_to_read(like, job->options);
-    if (filter == NULL)
-        return EXIT_TROUBLE;
-    job->recipe = filter_header(filter)->recipe;
-    filter_close(filter);
     return 0;
 }
 
@@ -103,33 +81,14 @@ static int read_shard(const struct options *options, struct shard *shard)
     return option_value_shard("shard", text, shard);
 }
 
-static int check(struct job *job)
+/* Checks that no file is an input or a filter, then opens them all. Returns 0, or EXIT_TROUBLE
+ * after a message. */
+static int open_shard_files(struct splitting *splitting)
 {
-    struct splitting *splitting = (struct splitting *)job;
-    const char *pattern = job->options->files;
-    char name[PATH_MAX];
-    struct fault fault = FAULT_UNSET;
-    if (read_shard(job->options, &splitting->shard) != 0)
-        return EXIT_TROUBLE;
-    if (pattern != NULL && shard_files_name(pattern, 1, name, &fault) != 0)
-        return message_fault(&fault);
-    job->scan.hashers = hashers_of_shards();
-    job->scan.header_line = print_header_line;
-    job->scan.lines = split_lines;
-    int result = read_key(job);
-    job->inputs.all_or_none = job->recipe.syntax == SYNTAX_CSV;
-    return result;
-}
-
-/* Checks that no file is an input or a filter, then opens them all. */
-static int open_files(struct job *job)
-{
-    struct splitting *splitting = (struct splitting *)job;
+    struct job *job = &splitting->job;
     struct fault fault = FAULT_UNSET;
     const char *pattern = job->options->files;
     char name[PATH_MAX];
-    if (pattern == NULL)
-        return 0;
     if (inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
     for (uint32_t shard = 1; shard <= splitting->shard.count; shard++) {
@@ -142,42 +101,53 @@ static int open_files(struct job *job)
     return job->shards != NULL ? 0 : message_fault(&fault);
 }
 
-/* If an input could not be read, no files are kept: a shard that lacks lines could be mistaken for
- * a complete one. */
-static int finish_files(struct splitting *splitting, int status)
+int command_shard(const struct options *options)
 {
+    struct splitting splitting;
+    struct job *job = &splitting.job;
+    const struct pipeline_counts *counts = &job->counts;
+    const char *pattern = options->files;
+    char name[PATH_MAX];
     struct fault fault = FAULT_UNSET;
-    if (status == EXIT_OK)
-        return shard_files_finish(splitting->job.shards, &fault) == 0 ? EXIT_OK
-                                                                      : message_fault(&fault);
-    if (!signals_arrived())
+    int status = EXIT_TROUBLE;
+    if (job_parse(job, options) != 0 || read_shard(options, &splitting.shard) != 0)
+        return EXIT_TROUBLE;
+    if (pattern != NULL && shard_files_name(pattern, 1, name, &fault) != 0)
+        return message_fault(&fault);
+    if (options->like != NULL) {
+        /* Lines are assigned to shards by the key of that filter. */
+        struct filter *filter = filter_operand_open_to_read(options->like, options);
+        if (filter == NULL)
+            return EXIT_TROUBLE;
+        job->recipe = filter_header(filter)->recipe;
+        filter_close(filter);
+    }
+    job->inputs.all_or_none = job->recipe.syntax == SYNTAX_CSV;
+    job->plan.hashers = hashers_of_shards();
+    job->plan.context = &splitting;
+    job->plan.take_header = hand_out_header;
+    job->plan.take_lines = hand_out_lines;
+
+    if (job_open(job) != 0 || (pattern != NULL && open_shard_files(&splitting) != 0) ||
+        job_start(job) != 0)
+        goto close;
+    status = job_end(job, job_read(job));
+    /* If an input could not be read, no files are kept: a shard that lacks lines could be mistaken
+     * for a complete one. */
+    if (pattern != NULL && status == EXIT_OK && shard_files_finish(job->shards, &fault) != 0)
+        status = message_fault(&fault);
+    else if (pattern != NULL && status != EXIT_OK && !signals_arrived())
         message("%s: no shards were kept, because not all lines could be read and written (new "
                 "files were removed, older ones emptied)",
-                splitting->job.options->files);
-    return status;
-}
-
-static int finish(struct job *job, int status)
-{
-    struct splitting *splitting = (struct splitting *)job;
-    const struct pipeline_counts *counts = &job->counts;
-    if (job->shards != NULL)
-        status = finish_files(splitting, status);
+                pattern);
     warn_of_no_key(&job->recipe, "shard", counts);
-    figures_summary(job->options, {"shard ", "shard", TEXT(job->options->operands[0])},
+    figures_summary(options, {"shard ", "shard", TEXT(options->operands[0])},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
                     {"printed", "printed", COUNT(counts->selected),
-                     .absent = splitting->shard.number == 0});
-    return status;
-}
-
-int command_shard(const struct options *options)
-{
-    struct splitting splitting = {.header_lines = {.line = NULL}};
-    int status = job_run(&splitting.job, options,
-                         &(struct steps){.check = check, .open = open_files, .finish = finish});
-    header_lines_free(&splitting.header_lines);
-    shard_files_free(splitting.job.shards);
+                     .absent = splitting.shard.number == 0});
+close:
+    job_close(job);
+    shard_files_free(job->shards);
     return status;
 }

@@ -5,8 +5,7 @@
 #define UNSEEN_COMMANDS_INPUTS_H
 
 #include "commands/options.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/scan.h"
+#include "io/input.h"
 
 struct inputs {
     const char **names; /* NULL at the end; "-" is standard input */
@@ -16,6 +15,10 @@ struct inputs {
     uint64_t max_line;
     unsigned threads; /* that share the work */
     const struct options *options;
+    /* Of the input that is open: */
+    int fd;
+    const char *shown; /* its name in messages, and the `of` of its faults */
+    bool has_returns;  /* it is one line, with carriage returns */
 };
 
 /* Takes the operands from `first` on. */
@@ -28,15 +31,12 @@ bool inputs_is_standard(const char *name);
  * opening a FIFO waits for its writer. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check_readable(const struct inputs *inputs);
 
-/* Reads the inputs through a pipeline, whose plan gets their delimiter, threads and `header`. Warns
- * if most lines have no key. Skips an input that cannot be read, after a message. Returns EXIT_OK
- * or EXIT_TROUBLE; a signal ends it without a message, and main raises the signal again after
- * cleaning up. */
-int inputs_run(const struct inputs *inputs, struct pipeline_plan *plan,
-               struct pipeline_counts *counts);
+/* Opens an input, one at a time. Unless lines end with NUL, it will be refused when it turns out to
+ * be no text. Returns NULL with the fault. */
+struct input *inputs_open(struct inputs *inputs, const char *name, struct fault *fault);
 
-/* The same without a filter, through a scan: sets its last members, and its buffer before an
- * output. */
-int inputs_scan(const struct inputs *inputs, struct scan *scan, struct output *output);
+/* Closes the input, also one that could not be opened (NULL). `sound`: it was read without a fault,
+ * so tells if it was one line with carriage returns. */
+void inputs_close(struct inputs *inputs, struct input *input, bool sound);
 
 #endif

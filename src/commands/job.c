@@ -5,6 +5,7 @@
 #include "commands/filter_operand.h"
 #include "commands/filter_spec.h"
 #include "commands/message.h"
+#include "commands/progress.h"
 #include "commands/warnings.h"
 #include "filter/survey.h"
 #include "queue/queue.h"
@@ -21,17 +22,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- before --- */
+/* --- values --- */
 
 /* Commands that print lines to standard output by default. */
 enum { PRINTERS = FOR_FILTER | FOR_QUERY | FOR_KEY | FOR_SHARD | FOR_POP };
 
-static int parse(struct job *job, const struct options *options)
+int job_parse(struct job *job, const struct options *options)
 {
     unsigned bit = options->asked->bit;
     enum operand_kind operands = options->asked->operands;
     bool in_memory = bit == FOR_FILTER && options->operand_count == 0;
-    job->options = options;
+    *job = (struct job){.options = options};
     if (operands != OPERANDS_FILES && !in_memory) {
         job->path = filter_operand(options);
         if (job->path == NULL ||
@@ -46,11 +47,19 @@ static int parse(struct job *job, const struct options *options)
         return EXIT_TROUBLE;
     if (operands == OPERANDS_FILES || in_memory)
         filter_spec_tell_dots(options);
-    job->scan.recipe = &job->recipe;
-    job->scan.context = job;
-    job->scan.counts = &job->counts;
-    job->plan.most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX;
-    job->plan.durable = options->durable;
+    job->plan = (struct pipeline_plan){
+        .verb = operands == OPERANDS_FILES ? PIPELINE_TAKE : PIPELINE_NEW,
+        .counts = &job->counts,
+        .header_lines = &job->header_lines,
+        .delimiter = job->inputs.delimiter,
+        .threads = job->inputs.threads,
+        .most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX,
+        .durable = options->durable,
+        .counts_drops = options->summary && (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0,
+        .after_chunk = progress_update,
+        .recipe = &job->recipe,
+        .context = job,
+    };
     job->names = (struct names){
         .filter = job->path,
         .inputs = operands == OPERANDS_FILTER ? NULL : job->inputs.names,
@@ -60,10 +69,10 @@ static int parse(struct job *job, const struct options *options)
                     {"--dropped", options->dropped, false},
                     {"--pending", options->pending, true}},
     };
-    return 0;
+    return EXIT_OK;
 }
 
-/* --- opening --- */
+/* --- acquire --- */
 
 /* Makes a filter in memory, and its writer. Returns 0, or EXIT_TROUBLE after a message. */
 static int open_in_memory(const struct options *options, struct filter **filter,
@@ -77,16 +86,6 @@ static int open_in_memory(const struct options *options, struct filter **filter,
     *filter = filter_memory(&header, &warnings_watch, &fault);
     *writer = *filter != NULL ? writer_new(*filter, &fault) : NULL;
     return *writer != NULL ? 0 : message_fault(&fault);
-}
-
-/* First, because nothing may be changed if another run has claimed the file. */
-static int claim_pending(struct job *job)
-{
-    struct fault fault = FAULT_UNSET;
-    if (job->options->pending == NULL)
-        return 0;
-    job->plan.pending = pending_claim(job->options->pending, &fault);
-    return job->plan.pending != NULL ? 0 : message_fault(&fault);
 }
 
 /* Before the filter is made: a list that is appended to has lines that the filter would not know.
@@ -111,120 +110,124 @@ static int check_list(const struct job *job)
     return goes_on ? 0 : EXIT_TROUBLE;
 }
 
-/* With --pending an existing filter is only read. */
-static int open_filter(struct job *job)
+int job_open(struct job *job)
 {
     const struct options *options = job->options;
-    unsigned bit = options->asked->bit;
-    bool writes = bit != FOR_QUERY && job->plan.pending == NULL;
-    if (options->asked->operands != OPERANDS_FILTER_FILES)
-        return 0;
-    /* No filter is made if the inputs are missing. */
-    if (options->create && !options->failed && access(job->path, F_OK) != 0 &&
-        (inputs_check_readable(&job->inputs) != 0 || check_list(job) != 0))
+    struct pipeline_plan *plan = &job->plan;
+    const struct recipe *recipe = &job->recipe;
+    struct fault fault = FAULT_UNSET;
+    bool reads = options->asked->bit == FOR_QUERY;
+    bool opens = options->asked->operands == OPERANDS_FILTER_FILES;
+    bool is_made = opens && options->create && !options->failed && access(job->path, F_OK) != 0;
+
+    /* 1. No file twice. If another run has claimed the pending file, nothing may be changed. */
+    if (names_check(&job->names) != 0)
         return EXIT_TROUBLE;
-    if (job->path != NULL) {
-        job->plan.filter = filter_operand_open(job->path, options, writes,
-                                               bit != FOR_QUERY ? &job->plan.writer : NULL);
-        return job->plan.filter != NULL ? 0 : EXIT_TROUBLE;
+    if (options->pending != NULL) {
+        plan->pending = pending_claim(options->pending, &fault);
+        if (plan->pending == NULL)
+            return message_fault(&fault);
     }
-    if (open_in_memory(options, &job->plan.filter, &job->plan.writer) != 0)
+
+    /* 2. The filter: none is made if the inputs are missing. With --pending an existing one is only
+     * read. */
+    if (is_made && (inputs_check_readable(&job->inputs) != 0 || check_list(job) != 0))
         return EXIT_TROUBLE;
-    return options->repeated ? open_in_memory(options, &job->repeats, &job->plan.repeats) : 0;
+    if (opens && job->path != NULL) {
+        plan->filter = filter_operand_open(job->path, options, !reads && plan->pending == NULL,
+                                           reads ? NULL : &plan->writer);
+        if (plan->filter == NULL)
+            return EXIT_TROUBLE;
+    } else if (opens && open_in_memory(options, &plan->filter, &plan->writer) != 0) {
+        return EXIT_TROUBLE;
+    }
+    if (options->repeated && open_in_memory(options, &job->repeats, &plan->repeats) != 0)
+        return EXIT_TROUBLE;
+
+    /* 3. What the recipe says about the inputs. */
+    if (plan->filter != NULL)
+        recipe = &filter_header(plan->filter)->recipe;
+    if (recipe->syntax == SYNTAX_JSONL && job->inputs.header)
+        return message("--header: lines of JSON have no header line (leave it out)");
+    job->inputs.header |= recipe_has_column_names(recipe);
+    plan->header = job->inputs.header;
+    return EXIT_OK;
 }
 
-/* Opens a file to append to, or does nothing if `name` is NULL. Waits for the reader of a FIFO. */
-static int open_target(struct job *job, struct output *output, const char *name)
-{
-    struct fault fault = FAULT_UNSET;
-    if (name == NULL)
-        return 0;
-    int result = output_open(output, name, job->inputs.delimiter, &fault);
-    return result == 0 ? 0 : message_fault(&fault);
-}
-
-/* If a file to append to has lines, all inputs must have its columns. */
-static int read_header_of(struct job *job, const struct output *output)
-{
-    struct fault fault = FAULT_UNSET;
-    if (output == NULL || !job->inputs.header)
-        return 0;
-    return header_lines_add_output(&job->plan.header_lines, output, &fault) >= 0
-               ? 0
-               : message_fault(&fault);
-}
-
-/* Last, because it makes files; but before keys are in flight, because it may wait for a reader. */
+/* Last, because it makes files; but before keys are in flight, because it may wait for the reader
+ * of a FIFO. Returns 0, or EXIT_TROUBLE after a message. */
 static int open_outputs(struct job *job)
 {
     const struct options *options = job->options;
-    bool named = options->append != NULL || options->tee != NULL || options->dropped != NULL ||
-                 options->pending != NULL;
+    struct pipeline_plan *plan = &job->plan;
+    struct fault fault = FAULT_UNSET;
     char delimiter = job->inputs.delimiter;
+    const struct {
+        struct output *output;
+        const char *name;
+    } appended[] = {{&job->output, options->append},
+                    {&job->tee, options->tee},
+                    {&job->dropped, options->dropped}};
+    const size_t n = sizeof appended / sizeof *appended;
     if (job->names.prints || options->append != NULL)
-        job->plan.output = &job->output;
+        plan->output = &job->output;
     if (options->tee != NULL)
-        job->plan.tee = &job->tee;
+        plan->tee = &job->tee;
     if (options->dropped != NULL)
-        job->plan.dropped = &job->dropped;
+        plan->dropped = &job->dropped;
     if (options->exec != NULL)
         job->output = child_output(&job->child, options->exec, delimiter, job->inputs.header);
     else if (job->names.prints)
         job->output = output_standard(delimiter);
-    if (open_target(job, &job->output, options->append) != 0 ||
-        open_target(job, &job->tee, options->tee) != 0 ||
-        open_target(job, &job->dropped, options->dropped) != 0)
-        return EXIT_TROUBLE;
-    if (read_header_of(job, job->plan.output) != 0 || read_header_of(job, job->plan.tee) != 0 ||
-        read_header_of(job, job->plan.dropped) != 0)
-        return EXIT_TROUBLE;
+    for (size_t i = 0; i < n; i++)
+        if (appended[i].name != NULL &&
+            output_open(appended[i].output, appended[i].name, delimiter, &fault) != 0)
+            return message_fault(&fault);
+    /* If a file to append to has lines, all inputs must have its columns. */
+    const struct output *headed[] = {plan->output, plan->tee, plan->dropped};
+    for (size_t i = 0; i < n && job->inputs.header; i++)
+        if (headed[i] != NULL && header_lines_add_output(&job->header_lines, headed[i], &fault) < 0)
+            return message_fault(&fault);
     job->output.waits = job->tee.waits = job->dropped.waits = message_waits;
     job->tee.to_the_end = true; /* its lines were printed already */
     /* A link that was dangling when names were compared may lead to a file now. */
+    bool named = options->append != NULL || options->tee != NULL || options->dropped != NULL ||
+                 options->pending != NULL;
     return named ? names_check(&job->names) : 0;
 }
 
-/* If an earlier run of the task ended well, its lines are printed again. */
-static int begin_pending(struct job *job, struct fault *fault)
+int job_start(struct job *job)
 {
-    uint64_t expected;
-    char filter[QUOTE_MAX], keys[QUOTE_MAX];
-    if (pending_begin(job->plan.pending, job->plan.writer, fault) != 0)
-        return -1;
-    expected = writer_expected(job->plan.writer);
-    if (expected > 0)
-        message("%s: this task was run before; printing its %" PRIu64 " %s again (for another "
-                "input, once the output of that run is safe: unseen commit %s %s && rm %s)",
-                job->options->pending, expected, number_lines(expected),
-                quote_file(job->path, filter), quote_file(job->options->pending, keys), keys);
-    return 0;
-}
-
-/* Holds keys if lines are remembered only after CMD has ended, by `commit`, or when the output is
- * on disk. */
-static int hold(struct job *job)
-{
-    struct fault fault = FAULT_UNSET;
     const struct options *options = job->options;
-    bool later = options->exec != NULL || options->pending != NULL || options->durable;
-    if (!later || job->plan.writer == NULL)
-        return 0;
-    job->plan.settles_later = true;
-    int result = job->plan.pending != NULL
-                     ? begin_pending(job, &fault)
-                     : writer_hold(job->plan.writer, job->plan.durable, &fault);
-    return result == 0 ? 0 : message_fault(&fault);
-}
-
-/* Gives up rights that are no longer needed; not with -x, because CMD would inherit that. */
-static int confine(struct job *job)
-{
+    struct pipeline_plan *plan = &job->plan;
     struct fault fault = FAULT_UNSET;
     struct confine confine;
-    const struct pipeline_plan *plan = &job->plan;
-    unsigned bit = job->options->asked->bit;
-    if (job->options->exec != NULL)
-        return 0;
+    unsigned bit = options->asked->bit;
+    char filter[QUOTE_MAX], keys[QUOTE_MAX];
+    if (open_outputs(job) != 0)
+        return EXIT_TROUBLE;
+
+    /* 1. Hold keys if lines are remembered only by `commit`, after CMD has ended, or when the output
+     * is on disk. */
+    plan->settles_later = plan->writer != NULL &&
+                          (options->exec != NULL || plan->pending != NULL || options->durable);
+    if (plan->pending != NULL) {
+        if (pending_begin(plan->pending, plan->writer, &fault) != 0)
+            return message_fault(&fault);
+        /* If an earlier run of the task ended well, its lines are printed again. */
+        uint64_t expected = writer_expected(plan->writer);
+        if (expected > 0)
+            message("%s: this task was run before; printing its %" PRIu64 " %s again (for another "
+                    "input, once the output of that run is safe: unseen commit %s %s && rm %s)",
+                    options->pending, expected, number_lines(expected),
+                    quote_file(job->path, filter), quote_file(options->pending, keys), keys);
+    } else if (plan->settles_later && writer_hold(plan->writer, plan->durable, &fault) != 0) {
+        return message_fault(&fault);
+    }
+
+    /* 2. Give up rights that are no longer needed; not with -x, because CMD would inherit that. */
+    if (options->exec != NULL)
+        return EXIT_OK;
     confine_begin(&confine);
     for (const char **name = job->inputs.names; *name != NULL; name++)
         if (!inputs_is_standard(*name) || bit == FOR_COMMIT)
@@ -237,68 +240,142 @@ static int confine(struct job *job)
         queue_allow(job->queue, true, &confine);
     if (job->shards != NULL)
         shard_files_allow(job->shards, &confine);
-    return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
+    return confine_end(&confine, &fault) == 0 ? EXIT_OK : message_fault(&fault);
 }
 
-/* What the recipe says about the inputs. */
-static int follow_recipe(struct job *job)
+/* --- run --- */
+
+/* The disk of the output or the filter is full. Running the same command with > FILE would truncate
+ * lines that are printed and remembered. */
+static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
 {
+    bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_TAG_NEW ||
+                   plan->verb == PIPELINE_ADD || plan->verb == PIPELINE_REMOVE;
+    if ((fault->error != ENOSPC && fault->error != EDQUOT) || fault->way_out[0] != '\0' ||
+        !settles || plan->pending != NULL || plan->may_close || filter_path(plan->filter) == NULL)
+        return;
+    if (plan->output != NULL && plan->output->fd == STDOUT_FILENO)
+        fault_way_out(fault,
+                      "%s lines are remembered; free some space, then get the rest with the same "
+                      "input and %s",
+                      plan->tee != NULL ? "printed and appended" : "printed",
+                      plan->tee != NULL || plan->verb == PIPELINE_TAG_NEW ? ">> FILE" : "-a FILE");
+    else
+        fault_way_out(fault, "free some space, and run it again with the same input");
+}
+
+/* A line of another shard came. */
+static void suggest_shard(const struct job *job, struct fault *fault)
+{
+    char quoted[QUOTE_MAX], file[QUOTE_MAX] = "";
     const struct filter *filter = job->plan.filter;
-    const struct recipe *recipe = filter != NULL ? &filter_header(filter)->recipe : &job->recipe;
-    if (recipe->syntax == SYNTAX_JSONL && job->inputs.header)
-        return message("--header: lines of JSON have no header line (leave it out)");
-    job->inputs.header |= recipe_has_column_names(recipe);
-    return 0;
+    struct shard shard = filter_header(filter)->shard;
+    if (job->inputs.fd != STDIN_FILENO)
+        quote_file(job->inputs.shown, file);
+    fault_way_out(fault,
+                  "is this the right host, and was the list split by the same key? to select its "
+                  "lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
+                  shard.number, shard.count, quote_file(filter_path(filter), quoted),
+                  job->inputs.delimiter == '\0' ? " -z" : "", job->inputs.header ? " --header" : "",
+                  file[0] != '\0' ? " " : "", file);
 }
 
-static int prepare(struct job *job, const struct options *options, const struct steps *steps)
-{
-    if (parse(job, options) != 0 || (steps->check != NULL && steps->check(job) != 0) ||
-        names_check(&job->names) != 0 || claim_pending(job) != 0 || open_filter(job) != 0 ||
-        follow_recipe(job) != 0 || (steps->open != NULL && steps->open(job) != 0) ||
-        open_outputs(job) != 0 || hold(job) != 0)
-        return EXIT_TROUBLE;
-    return confine(job);
-}
+/* The word for the lines that a verb selects, in the progress line. */
+static const char *const selected_words[] = {
+    [PIPELINE_NEW] = "new",        [PIPELINE_ADD] = "new",  [PIPELINE_REPEATED] = "repeated",
+    [PIPELINE_QUERY] = "selected", [PIPELINE_TAG] = "seen", [PIPELINE_TAG_NEW] = "new",
+    [PIPELINE_REMOVE] = "removed", [PIPELINE_TAKE] = NULL,
+};
 
-/* --- after --- */
-
-static int close_output(struct output *output, int status)
+int job_read(struct job *job)
 {
+    struct inputs *inputs = &job->inputs;
+    const struct filter *filter = job->plan.filter;
+    int status = EXIT_OK;
+    bool ends = false;
+    struct pipeline *pipeline = pipeline_new(&job->plan);
+    if (pipeline == NULL)
+        return message("%s", strerror(ENOMEM));
+    if (job->options->progress)
+        progress_begin(inputs->names, &job->counts.read, &job->counts.selected,
+                       selected_words[job->plan.verb]);
+    for (const char **name = inputs->names; *name != NULL && !ends; name++) {
+        struct fault fault = FAULT_UNSET;
+        struct input *input = inputs_open(inputs, *name, &fault);
+        progress_input(input);
+        int result = input != NULL ? pipeline_run(pipeline, input, &fault) : -1;
+        progress_input(NULL);
+        inputs_close(inputs, input, result >= 0);
+        if (result == PIPELINE_OTHER_SHARD)
+            suggest_shard(job, &fault);
+        else if (result < 0)
+            suggest_rest(&job->plan, &fault);
+        if (result < 0)
+            status = signals_arrived() ? EXIT_TROUBLE : message_fault(&fault);
+        /* A fault of the input itself ends only this input. */
+        ends = result > 0 || (result < 0 && (signals_arrived() || inputs->all_or_none ||
+                                             fault.of != inputs->shown));
+    }
+    progress_end();
     struct fault fault = FAULT_UNSET;
-    return output_close(output, &fault) == 0 ? status : message_fault(&fault);
+    if (job->plan.durable && pipeline_settle(pipeline, true, &fault) != 0)
+        status = message_fault(&fault);
+    pipeline_free(pipeline);
+    if (filter != NULL)
+        warn_of_no_key(&filter_header(filter)->recipe, filter_name(filter), &job->counts);
+    return status;
 }
 
-/* The exit status if CMD was not started, by errno. A lack of processes, memory or descriptors is
- * an error of this program. */
-static int status_of_failed_start(int error)
-{
-    bool ours = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
-    if (error == ENOENT)
-        return EXIT_NOT_FOUND;
-    return ours || error == 0 ? EXIT_TROUBLE : EXIT_CANNOT_RUN;
-}
+/* --- end --- */
 
-/* Waits for CMD. After CMD exited with 0, a signal changes only the exit status, and only if it
- * came before the end of the input, as `status` tells. */
-static int finish_command(struct job *job, const struct steps *steps, int status)
+/* After CMD exited with 0, a signal changes only the exit status, and only if it came before the end
+ * of the input, as `status` tells. */
+int job_end_command(struct job *job, int status, int (*done)(void *context, uint64_t left),
+                    int (*failed)(void *context, struct fault *fault), void *context)
 {
     struct fault fault = FAULT_UNSET;
     uint64_t left;
+    int error, result = EXIT_OK;
     enum child_end end = child_finish(&job->child, &left, &fault);
     if (end != CHILD_DONE)
         job->counts.selected = 0;
-    if (end == CHILD_NOT_RUN)
-        return status_of_failed_start(job->child.error);
-    if (end == CHILD_STOPPED)
-        return status;
-    int done = end == CHILD_DONE ? steps->done(job, left) : steps->failed(job, &fault);
-    if (end == CHILD_DONE && job->child.written > 0 && done == EXIT_OK && status == EXIT_OK)
-        signals_forget();
-    return done == EXIT_OK ? status : done;
+    switch (end) {
+    case CHILD_DONE:
+        result = done(context, left);
+        if (job->child.written > 0 && result == EXIT_OK && status == EXIT_OK)
+            signals_forget();
+        break;
+    case CHILD_FAILED:
+        result = failed(context, &fault);
+        break;
+    case CHILD_NOT_RUN:
+        /* A lack of processes, memory or descriptors is an error of this program. */
+        error = job->child.error;
+        if (error == ENOENT)
+            return EXIT_NOT_FOUND;
+        return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ||
+                       error == 0
+                   ? EXIT_TROUBLE
+                   : EXIT_CANNOT_RUN;
+    case CHILD_STOPPED:
+        break;
+    }
+    return result == EXIT_OK ? status : result;
 }
 
-static void summarize(const struct job *job, const struct steps *steps)
+int job_end(struct job *job, int status)
+{
+    bool ours = job->options->exec == NULL && job->plan.output == &job->output;
+    struct output *outputs[] = {ours ? &job->output : NULL, job->plan.tee, job->plan.dropped};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        struct fault fault = FAULT_UNSET;
+        if (outputs[i] != NULL && output_close(outputs[i], &fault) != 0)
+            status = message_fault(&fault);
+    }
+    return status;
+}
+
+void job_summarize(const struct job *job, const char *selected, const char *others)
 {
     const struct filter *filter = job->plan.filter;
     static struct survey survey; /* too large for some stacks */
@@ -313,47 +390,18 @@ static void summarize(const struct job *job, const struct steps *steps)
                     {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
-                    {steps->selected, steps->selected, COUNT(counts->selected)},
-                    {steps->seen, steps->seen, COUNT(seen)},
+                    {selected, selected, COUNT(counts->selected)}, {others, others, COUNT(seen)},
                     {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->no_key)},
                     {"expected false drops", "false_drops", RATE(lost)},
                     {"rate now", "rate", RATE(survey.rate)});
 }
 
-static int run(struct job *job, const struct steps *steps)
+void job_close(struct job *job)
 {
-    struct pipeline_plan *plan = &job->plan;
-    plan->counts_drops = job->options->summary && steps->selected != NULL;
-    int status = steps->read != NULL       ? steps->read(job)
-                 : job->scan.lines != NULL ? inputs_scan(&job->inputs, &job->scan, &job->output)
-                                           : inputs_run(&job->inputs, plan, &job->counts);
-    if (job->options->exec != NULL)
-        status = finish_command(job, steps, status);
-    else if (plan->output == &job->output)
-        status = close_output(&job->output, status);
-    if (plan->tee != NULL)
-        status = close_output(plan->tee, status);
-    if (plan->dropped != NULL)
-        status = close_output(plan->dropped, status);
-    if (steps->finish != NULL)
-        status = steps->finish(job, status);
-    if (steps->selected != NULL)
-        summarize(job, steps);
-    return status;
-}
-
-int job_run(struct job *job, const struct options *options, const struct steps *steps)
-{
-    *job = (struct job){.options = options, .plan.verb = steps->verb};
-    int status = prepare(job, options, steps);
-    if (status == 0)
-        status = run(job, steps);
-    else
-        header_lines_free(&job->plan.header_lines); /* which run leaves to the pipeline */
+    header_lines_free(&job->header_lines);
     pending_free(job->plan.pending);
     writer_free(job->plan.writer);
     filter_close(job->plan.filter);
     writer_free(job->plan.repeats);
     filter_close(job->repeats);
-    return status;
 }

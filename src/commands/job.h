@@ -1,9 +1,10 @@
 /*
- * job - runs a command that reads lines, or keys of lines, from its first check to its exit status.
+ * job - what commands that read lines, or keys of lines, have in common.
  *
- * All such commands take the same steps: check the operands, and that no file is used twice; open
- * or make FILTER; open outputs; give up rights; read lines; close outputs; print the summary. The
- * differences are in struct steps.
+ * Such a command reads from top to bottom: job_parse takes the values of the options; job_open and
+ * job_start acquire what is needed; job_read runs; job_end ends; job_close releases. In between a
+ * command does what only it does. All but job_close return EXIT_OK, or EXIT_TROUBLE after a
+ * message, unless noted.
  */
 #ifndef UNSEEN_COMMANDS_JOB_H
 #define UNSEEN_COMMANDS_JOB_H
@@ -12,6 +13,7 @@
 #include "commands/names.h"
 #include "io/child.h"
 #include "io/shard_files.h"
+#include "pipeline/pipeline.h"
 
 struct job {
     const struct options *options;
@@ -21,34 +23,44 @@ struct job {
     struct output output; /* standard output, -a, or CMD */
     struct child child;   /* -x */
     struct output tee, dropped;
-    struct pipeline_plan plan; /* has the filter; its output is one of these, or set by `open` */
+    struct pipeline_plan plan; /* has the filter; its output is one of these, or the command's */
     struct filter *repeats;    /* that of plan.repeats */
-    struct scan scan;          /* used instead if `check` sets scan.lines */
-    struct recipe recipe;      /* of the scan: from the options, or set by `check` */
+    struct recipe recipe;      /* from the options, for PIPELINE_TAKE */
+    struct header_lines header_lines;
     struct pipeline_counts counts;
     const char *queue; /* the filter whose queue is written to, or NULL */
     struct shard_files *shards;
 };
 
-/* Each may be NULL, and returns 0, or EXIT_TROUBLE after a message, unless noted. */
-struct steps {
-    enum pipeline_verb verb;       /* `check` may set another */
-    int (*check)(struct job *job); /* before anything is opened or made */
-    int (*open)(struct job *job);  /* after the filter is open, before the outputs are */
-    int (*read)(struct job *job);  /* instead of the pipeline or the scan */
-    /* CMD exited with 0, and left so many lines unread. */
-    int (*done)(struct job *job, uint64_t left);
-    /* CMD failed, as the fault says. Returns the exit status. */
-    int (*failed)(struct job *job, struct fault *fault);
-    /* All outputs are closed, and `status` is the status so far. Returns the exit status. */
-    int (*finish)(struct job *job, int status);
-    /* For --summary: "printed", "dropped", the words for selected and other lines. NULL: no
-     * summary. */
-    const char *selected, *seen;
-};
+/* Fills in a job from the options, with the plan of its pipeline. Acquires nothing, so a command
+ * may return after this. The verb is PIPELINE_TAKE if the operands are only files. */
+int job_parse(struct job *job, const struct options *options);
 
-/* Fills in, runs and closes `job`, which may be the first member of a larger struct. Returns the
- * exit status. */
-int job_run(struct job *job, const struct options *options, const struct steps *steps);
+/* Checks that no file is used twice, and opens or makes FILTER. */
+int job_open(struct job *job);
+
+/* Opens the outputs, holds keys back if they are settled late, gives up rights. */
+int job_start(struct job *job);
+
+/* Passes all inputs through the pipeline, after a message not one that cannot be read. A signal
+ * ends it without a message, and main raises the signal again after cleaning up. */
+int job_read(struct job *job);
+
+/* Waits for CMD of -x. If it exited with 0, calls `done` with the number of lines, at the end of
+ * those written, that CMD has not taken; else `failed`, with a fault that says how it ended. Both
+ * return an exit status, as does this; `status` is the one so far. */
+int job_end_command(struct job *job, int status, int (*done)(void *context, uint64_t left),
+                    int (*failed)(void *context, struct fault *fault), void *context);
+
+/* Closes the outputs that job_start has opened, but CMD. Returns `status`, the one so far, or
+ * EXIT_TROUBLE after a message. */
+int job_end(struct job *job, int status);
+
+/* For commands that write to FILTER: warns of its state, and prints the summary with these words
+ * for selected and other lines. */
+void job_summarize(const struct job *job, const char *selected, const char *others);
+
+/* Releases the filters and what belongs to them. */
+void job_close(struct job *job);
 
 #endif

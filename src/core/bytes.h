@@ -38,6 +38,12 @@ static inline size_t whole_lines(const char *bytes, size_t length, char delimite
     return last != NULL ? (size_t)(last - bytes) + 1 : 0;
 }
 
+/* How many lines end in `bytes`. */
+static inline uint64_t lines_in(const char *bytes, size_t length, char delimiter)
+{
+    return count_byte(bytes, length, delimiter);
+}
+
 /* The bytes of the first line; 0 if it is not whole. */
 static inline size_t first_line(const char *bytes, size_t length, char delimiter)
 {

@@ -1,5 +1,6 @@
 #include "io/output.h"
 
+#include "core/bytes.h"
 #include "system/io.h"
 #include "system/path.h"
 #include "system/signals.h"
@@ -18,15 +19,6 @@ struct output output_standard(char delimiter)
     return (struct output){.fd = STDOUT_FILENO, .name = "standard output", .delimiter = delimiter};
 }
 
-static bool ends_unfinished(const struct output *output)
-{
-    struct stat status;
-    char last;
-    if (fstat(output->end_fd, &status) != 0 || status.st_size == 0)
-        return false;
-    return pread(output->end_fd, &last, 1, status.st_size - 1) == 1 && last != output->delimiter;
-}
-
 int output_check(const char *path, struct fault *fault)
 {
     struct stat status;
@@ -40,19 +32,6 @@ int output_check(const char *path, struct fault *fault)
     return path_check_directory(path, fault);
 }
 
-/* Opens the same regular file for reading; -1 if that is not possible. */
-static int open_end(int fd, const char *path)
-{
-    struct stat status, end_status;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return -1;
-    int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (end_fd < 0 || (fstat(end_fd, &end_status) == 0 && path_same_file(&status, &end_status)))
-        return end_fd;
-    close(end_fd);
-    return -1;
-}
-
 int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
 {
     /* First without O_CREAT: in a directory with the sticky bit, the system refuses that for
@@ -63,11 +42,21 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
         fd = signals_open(path, flags | O_CREAT, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter};
-    output->end_fd = open_end(fd, path);
-    output->ends_last_line = output->end_fd >= 0;
-    struct stat status;
-    output->by_pieces = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter, .end_fd = -1};
+    struct stat status, end_status;
+    if (fstat(fd, &status) != 0)
+        return 0;
+    output->by_pieces = S_ISFIFO(status.st_mode);
+    if (!S_ISREG(status.st_mode))
+        return 0;
+    /* The same file for reading, if that is allowed, and the name still leads to it. */
+    int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (end_fd >= 0 && (fstat(end_fd, &end_status) != 0 || !path_same_file(&status, &end_status))) {
+        close(end_fd);
+        end_fd = -1;
+    }
+    output->end_fd = end_fd;
+    output->ends_last_line = end_fd >= 0;
     return 0;
 }
 
@@ -79,108 +68,82 @@ bool output_is_file(const char *path)
     return S_ISREG(status.st_mode);
 }
 
-/* How many of the bytes go into one write. */
-static size_t piece_of(const struct output *output, const char *bytes, size_t length)
-{
-    if (!output->by_pieces || length <= PIPE_BUF)
-        return length;
-    const char *end = memrchr(bytes, output->delimiter, PIPE_BUF);
-    if (end == NULL)
-        end = memchr(bytes + PIPE_BUF, output->delimiter, length - PIPE_BUF);
-    return end != NULL ? (size_t)(end - bytes) + 1 : length;
-}
-
-static size_t write_all(const struct output *output, const char *bytes, size_t length,
-                        struct fault *fault)
-{
-    size_t done = 0;
-    if (output->append != NULL)
-        return output->append(output->context, bytes, length, fault);
-    terminal_clear(output->fd);
-    while (done < length) {
-        size_t piece = piece_of(output, bytes + done, length - done);
-        size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);
-        done += written;
-        if (written < piece) {
-            fault_errno(fault, output->name, NULL, errno);
-            break;
-        }
-    }
-    return done;
-}
-
 static void stop_checking(struct output *output)
 {
     close(output->end_fd);
     output->ends_last_line = false;
 }
 
-/* A killed run may have left an unfinished line, which the next line would be joined to. What goes
- * before the first lines is in the same write, because a command that is started by this write has
- * taken all of it (io/child.h). */
-static size_t write_lines(struct output *output, const char *bytes, size_t length,
-                          struct fault *fault)
-{
-    const char *before;
-    size_t ahead = 0;
-    if (output->begin != NULL &&
-        output->begin(output->begin_context, output, &before, &ahead, fault) != 0)
-        return 0;
-    output->begin = NULL;
-    if (output->ends_last_line && ends_unfinished(output) &&
-        write_all(output, &output->delimiter, 1, fault) != 1)
-        return 0;
-    if (ahead == 0)
-        return write_all(output, bytes, length, fault);
-    char *all = malloc(ahead + length);
-    if (all == NULL) {
-        fault_errno(fault, output->name, NULL, ENOMEM);
-        return 0;
-    }
-    memcpy(mempcpy(all, before, ahead), bytes, length);
-    size_t done = write_all(output, all, ahead + length, fault);
-    free(all);
-    return done > ahead ? done - ahead : 0;
-}
-
-/* The end of a file and its header line can be checked only while no other process is writing, so
- * all runs with -a take a lock on the file. Without locks, only the check before the first write is
- * reasonably safe. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
 {
-    if (!output->ends_last_line || length == 0)
-        return write_lines(output, bytes, length, fault);
-    bool locked = lock_take(output->fd, LOCK_OUTPUT, output->to_the_end, output->waits,
-                            (void *)output->name) == 0;
-    size_t done = write_lines(output, bytes, length, fault);
+    struct stat status;
+    const char *before;
+    char last, *joined = NULL;
+    size_t ahead = 0, done = 0;
+
+    /* 1. Lock a file. Its end and its header line can be checked only while no other process
+     * writes, so all runs with -a do this. Without locks, only the first check is reasonably
+     * safe. */
+    bool checks = output->ends_last_line;
+    bool locked = checks && lock_take(output->fd, LOCK_OUTPUT, output->to_the_end, output->waits,
+                                      (void *)output->name) == 0;
+
+    /* 2. Ask once what goes before the first lines. */
+    if (output->begin != NULL &&
+        output->begin(output->begin_context, output, &before, &ahead, fault) != 0)
+        goto unlock;
+    output->begin = NULL;
+
+    /* 3. End an unfinished line, which a killed run may have left: the next line would be joined to
+     * it. */
+    if (checks && fstat(output->end_fd, &status) == 0 && status.st_size > 0 &&
+        pread(output->end_fd, &last, 1, status.st_size - 1) == 1 && last != output->delimiter &&
+        io_write(output->fd, &output->delimiter, 1, output->to_the_end) != 1) {
+        fault_errno(fault, output->name, NULL, errno);
+        goto unlock;
+    }
+
+    /* 4. What goes before is in the same write, because a command that is started by this write has
+     * taken all of it (io/child.h). */
+    if (ahead > 0) {
+        joined = malloc(ahead + length);
+        if (joined == NULL) {
+            fault_errno(fault, output->name, NULL, ENOMEM);
+            goto unlock;
+        }
+        memcpy(mempcpy(joined, before, ahead), bytes, length);
+        bytes = joined;
+        length += ahead;
+    }
+
+    /* 5. Write. A FIFO, which cannot be locked, gets as many whole lines at a time as other writers
+     * cannot divide. */
+    if (output->append != NULL) {
+        done = output->append(output->context, bytes, length, fault);
+    } else {
+        terminal_clear(output->fd);
+        while (done < length) {
+            size_t piece = 0;
+            if (output->by_pieces)
+                piece = fitting_lines(bytes + done, length - done, PIPE_BUF, output->delimiter);
+            if (piece == 0)
+                piece = length - done;
+            size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);
+            done += written;
+            if (written < piece) {
+                fault_errno(fault, output->name, NULL, errno);
+                break;
+            }
+        }
+    }
+    free(joined);
+    done = done > ahead ? done - ahead : 0;
+
+unlock:
     if (locked)
         lock_drop(output->fd, LOCK_OUTPUT);
-    else
+    else if (checks)
         stop_checking(output);
-    return done;
-}
-
-/* What is left, or failed, is written piece by piece. */
-size_t output_write_pieces(struct output *output, const struct iovec *pieces, size_t n,
-                           struct fault *fault)
-{
-    ssize_t at_once = 0;
-    if (output->append == NULL && output->begin == NULL && !output->ends_last_line) {
-        terminal_clear(output->fd);
-        at_once = writev(output->fd, pieces, (int)n);
-    }
-    size_t begun = at_once > 0 ? (size_t)at_once : 0, done = begun;
-    for (size_t i = 0; i < n; i++) {
-        size_t skip = begun < pieces[i].iov_len ? begun : pieces[i].iov_len;
-        size_t left = pieces[i].iov_len - skip;
-        begun -= skip;
-        if (left == 0)
-            continue;
-        size_t accepted = output_write(output, (char *)pieces[i].iov_base + skip, left, fault);
-        done += accepted;
-        if (accepted < left)
-            break;
-    }
     return done;
 }
 
@@ -200,4 +163,110 @@ int output_close(struct output *output, struct fault *fault)
     if (close(output->fd) != 0 && errno != EINTR)
         return fault_errno(fault, output->name, NULL, errno);
     return 0;
+}
+
+/* --- a buffer --- */
+
+struct collect {
+    struct output *output;
+    size_t length; /* bytes in the buffer */
+    uint64_t accepted;
+    char bytes[COLLECT_BYTES];
+};
+
+struct collect *collect_new(struct output *output)
+{
+    /* Not cleared, because a short run touches little of it. */
+    struct collect *collect = malloc(sizeof *collect);
+    if (collect == NULL)
+        return NULL;
+    collect->output = output;
+    collect->length = 0;
+    collect->accepted = 0;
+    return collect;
+}
+
+void collect_free(struct collect *collect)
+{
+    free(collect);
+}
+
+/* Counts what the output accepted of `length` bytes. Returns 0 if all of them, else -1. */
+static int count_accepted(struct collect *collect, size_t accepted, size_t length)
+{
+    collect->accepted += accepted;
+    return accepted == length ? 0 : -1;
+}
+
+int collect_flush(struct collect *collect, struct fault *fault)
+{
+    size_t length = collect->length;
+    collect->length = 0;
+    if (length == 0)
+        return 0;
+    return count_accepted(collect, output_write(collect->output, collect->bytes, length, fault),
+                          length);
+}
+
+uint64_t collect_accepted(const struct collect *collect)
+{
+    return collect->accepted;
+}
+
+int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault)
+{
+    return collect_add_tagged(collect, "", 0, bytes, length, fault);
+}
+
+int collect_add_tagged(struct collect *collect, const char *tag, size_t tag_length,
+                       const char *bytes, size_t length, struct fault *fault)
+{
+    if (tag_length + length > COLLECT_BYTES - collect->length) {
+        const struct iovec pieces[] = {{(void *)tag, tag_length}, {(void *)bytes, length}};
+        return collect_add_pieces(collect, pieces, 2, fault);
+    }
+    char *to = collect->bytes + collect->length;
+    for (size_t i = 0; i < tag_length; i++)
+        to[i] = tag[i];
+    memcpy(to + tag_length, bytes, length);
+    collect->length += tag_length + length;
+    return 0;
+}
+
+int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
+                       struct fault *fault)
+{
+    struct output *output = collect->output;
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++)
+        length += pieces[i].iov_len;
+    if (length > COLLECT_BYTES - collect->length && collect_flush(collect, fault) != 0)
+        return -1;
+    for (size_t i = 0; i < n && length <= COLLECT_BYTES; i++) {
+        memcpy(collect->bytes + collect->length, pieces[i].iov_base, pieces[i].iov_len);
+        collect->length += pieces[i].iov_len;
+    }
+    if (length <= COLLECT_BYTES)
+        return 0;
+    /* By one writev(2) if the output is not a file that was opened, so that other runs that append
+     * to the same file do not divide the line. What is left, or failed, is written piece by
+     * piece. */
+    ssize_t at_once = 0;
+    if (output->append == NULL && output->begin == NULL && !output->ends_last_line) {
+        terminal_clear(output->fd);
+        at_once = writev(output->fd, pieces, (int)n);
+    }
+    size_t begun = at_once > 0 ? (size_t)at_once : 0, done = begun;
+    for (size_t i = 0; i < n; i++) {
+        size_t skip = begun < pieces[i].iov_len ? begun : pieces[i].iov_len;
+        size_t left = pieces[i].iov_len - skip;
+        begun -= skip;
+        if (left == 0)
+            continue;
+        size_t accepted = output_write(output, (char *)pieces[i].iov_base + skip, left, fault);
+        done += accepted;
+        if (accepted < left)
+            break;
+    }
+    return count_accepted(collect, done, length);
 }

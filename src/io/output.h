@@ -1,4 +1,7 @@
-/* output - writes lines to standard output, to a file, or through a function. */
+/*
+ * output - writes lines to standard output, to a file, or through a function; and collect, a buffer
+ * before an output.
+ */
 #ifndef UNSEEN_IO_OUTPUT_H
 #define UNSEEN_IO_OUTPUT_H
 
@@ -7,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 /* The lock of a file to which lines are appended (system/lock.h). */
@@ -52,11 +56,6 @@ int output_check(const char *path, struct fault *fault);
  * end. */
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault);
 
-/* The same for pieces of a line, by one writev(2) if the output is not a file that was opened, so
- * that other runs that append to the same file do not divide the line. */
-size_t output_write_pieces(struct output *output, const struct iovec *pieces, size_t n,
-                           struct fault *fault);
-
 /* Whether `path`, or standard output if NULL, is a regular file or would be created as one. */
 bool output_is_file(const char *path);
 
@@ -65,5 +64,38 @@ int output_sync(const struct output *output, struct fault *fault);
 
 /* Closes the output, which may report a deferred error. Returns 0, or -1 with the fault. */
 int output_close(struct output *output, struct fault *fault);
+
+/*
+ * Many short lines are written at a time if they are collected first. This is for output that is
+ * not one piece of the input's buffer: keys, lines with a tag, the dropped lines of a batch. The
+ * owner flushes the buffer before it waits for input, so that no line is delayed.
+ */
+enum { COLLECT_BYTES = 256 << 10 }; /* size of the buffer */
+
+struct collect;
+
+/* `output` must outlive the result. Returns NULL if memory is short. */
+struct collect *collect_new(struct output *output);
+
+/* Discards what was not flushed. */
+void collect_free(struct collect *collect);
+
+/* Adds lines with their delimiters. The bytes of one call are never divided between two writes, so
+ * whole lines stay whole. More bytes than the buffer holds are written directly. Returns 0; or -1
+ * with the fault of output_write, and then the buffer is discarded. */
+int collect_add(struct collect *collect, const char *bytes, size_t length, struct fault *fault);
+
+/* Add a line after a tag of a few bytes, and one of `n` pieces. A line that is longer than the
+ * buffer is not copied, because that would take as much memory again. Return as collect_add. */
+int collect_add_tagged(struct collect *collect, const char *tag, size_t tag_length,
+                       const char *bytes, size_t length, struct fault *fault);
+int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size_t n,
+                       struct fault *fault);
+
+/* Writes the buffer. Returns as collect_add. */
+int collect_flush(struct collect *collect, struct fault *fault);
+
+/* How many bytes the output has accepted so far, those of a write that failed included. */
+uint64_t collect_accepted(const struct collect *collect);
 
 #endif

@@ -15,30 +15,25 @@ static bool begins_with(struct span line, struct span start)
     return start.length <= line.length && memcmp(line.bytes, start.bytes, start.length) == 0;
 }
 
-static int compare(const struct header_lines *lines, const struct header_lines *next,
-                   struct fault *fault)
+/* Keeps next->line, or frees it if its columns are not those of the line before. */
+static int keep_header(struct header_lines *lines, const struct header_lines *next,
+                       struct fault *fault)
 {
     char quoted[QUOTE_MAX];
-    struct span last = csv_row((struct span){lines->line, lines->length - 1});
-    struct span now = csv_row((struct span){next->line, next->length - 1});
-    if (last.length == now.length && begins_with(last, now))
-        return 0;
-    const struct header_lines *cut = lines->unfinished && begins_with(now, last)  ? lines
-                                     : next->unfinished && begins_with(last, now) ? next
-                                                                                  : NULL;
-    if (cut == NULL)
-        return fault_set(fault, next->of, "columns differ from %s's", lines->of);
-    fault_set(fault, cut->of, "its header line is cut off");
-    return fault_way_out(fault, "it has no other lines; to start over: rm %s",
-                         quote_file(cut->of, quoted));
-}
-
-/* Keeps next->line, or frees it. */
-static int add(struct header_lines *lines, const struct header_lines *next, struct fault *fault)
-{
-    if (lines->line != NULL && compare(lines, next, fault) != 0) {
-        free(next->line);
-        return -1;
+    if (lines->line != NULL) {
+        struct span last = csv_row((struct span){lines->line, lines->length - 1});
+        struct span now = csv_row((struct span){next->line, next->length - 1});
+        const struct header_lines *cut = lines->unfinished && begins_with(now, last)  ? lines
+                                         : next->unfinished && begins_with(last, now) ? next
+                                                                                      : NULL;
+        if (last.length != now.length || !begins_with(last, now)) {
+            free(next->line);
+            if (cut == NULL)
+                return fault_set(fault, next->of, "columns differ from %s's", lines->of);
+            fault_set(fault, cut->of, "its header line is cut off");
+            return fault_way_out(fault, "it has no other lines; to start over: rm %s",
+                                 quote_file(cut->of, quoted));
+        }
     }
     free(lines->line);
     *lines = *next;
@@ -52,7 +47,7 @@ int header_lines_add(struct header_lines *lines, const char *line, size_t length
     if (next.line == NULL)
         return fault_errno(fault, of, NULL, ENOMEM);
     memcpy(next.line, line, length);
-    return add(lines, &next, fault);
+    return keep_header(lines, &next, fault);
 }
 
 /* The byte that getdelim puts after a line is replaced by the delimiter if there is none. */
@@ -82,7 +77,7 @@ int header_lines_add_output(struct header_lines *lines, const struct output *out
     first.unfinished = first.line[n - 1] != output->delimiter;
     first.length = (size_t)n + first.unfinished;
     first.line[first.length - 1] = output->delimiter;
-    return add(lines, &first, fault) == 0 ? 1 : -1;
+    return keep_header(lines, &first, fault) == 0 ? 1 : -1;
 }
 
 void header_lines_free(struct header_lines *lines)

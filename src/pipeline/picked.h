@@ -1,11 +1,66 @@
 /*
- * picked - moves the selected lines of a chunk together, so that one write prints them all.
+ * picked - the selected lines of a chunk, moved together so that one write prints them all; and
+ * marks, which say what is selected: arrays with one byte per line, 0 or 1.
+ *
+ * Marks are read eight at a time. Byte by byte, a query takes a tenth more instructions, and seen
+ * lines take 7% more. Nothing here depends on the byte order of the machine.
  */
 #ifndef UNSEEN_PIPELINE_PICKED_H
 #define UNSEEN_PIPELINE_PICKED_H
 
 #include "pipeline/batches.h"
-#include "pipeline/marks.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* --- marks --- */
+
+#define MARKS_ALL UINT64_C(0x0101010101010101)
+
+static inline uint64_t marks_load(const uint8_t *marks)
+{
+    uint64_t word;
+    memcpy(&word, marks, sizeof word);
+    return word;
+}
+
+static inline size_t marks_count(const uint8_t *marks, size_t n)
+{
+    size_t count = 0, i = 0;
+    /* The product's top byte is the sum of all eight. */
+    for (; i + 8 <= n; i += 8)
+        count += (size_t)(marks_load(marks + i) * MARKS_ALL >> 56);
+    for (; i < n; i++)
+        count += marks[i];
+    return count;
+}
+
+/* The end of the run of marks that equal marks[from]. Precondition: from < n. */
+static inline size_t marks_run(const uint8_t *marks, size_t from, size_t n)
+{
+    uint8_t mark = marks[from];
+    uint64_t same = mark ? MARKS_ALL : 0;
+    size_t i = from + 1;
+    while (i + 8 <= n && marks_load(marks + i) == same)
+        i += 8;
+    while (i < n && marks[i] == mark)
+        i++;
+    return i;
+}
+
+/* inverse[i] = !marks[i] */
+static inline void marks_invert(const uint8_t *marks, size_t n, uint8_t *inverse)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word = marks_load(marks + i) ^ MARKS_ALL;
+        memcpy(inverse + i, &word, sizeof word);
+    }
+    for (; i < n; i++)
+        inverse[i] = !marks[i];
+}
+
+/* --- picked lines --- */
 
 /* The selected lines so far: the bytes from..to of the chunk. */
 struct picked {
@@ -68,22 +123,19 @@ static inline void picked_add_listed(struct picked *picked, const struct batch *
 }
 
 /* Adds the lines of a batch whose mark is 1. The bytes from `to` to the end of the batch are
- * overwritten. Precondition: `to` is in the chunk of the batch, and not after its lines.
- * Returns how many lines were added. */
-static inline size_t picked_add(struct picked *picked, const struct batch *batch,
-                                const uint8_t *select)
+ * overwritten. Precondition: `to` is in the chunk of the batch, and not after its lines. */
+static inline void picked_add(struct picked *picked, const struct batch *batch,
+                              const uint8_t *select)
 {
-    size_t all = 0;
+    assert(picked->to >= batch->bytes && picked->to <= batch->bytes + batch->starts[0]);
     for (size_t from = 0, end; from < batch->n; from = end) {
         end = batch->n - from < PICKED_LINES ? batch->n : from + PICKED_LINES;
         size_t count = marks_count(select + from, end - from);
-        all += count;
         if (picked_takes_turns(picked, batch, count, from, end))
             picked_add_listed(picked, batch, select, from);
         else
             picked_add_runs(picked, batch, select, from, end);
     }
-    return all;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * pipeline - the steps that lines pass through:
+ * pipeline - the way of a line:
  *
  *     batches_next    reads whole lines as they arrive, and hashes their keys
  *     writer_claim    finds those that are new; they are then in flight
@@ -14,7 +14,6 @@
 #define UNSEEN_PIPELINE_PIPELINE_H
 
 #include "filter/pending.h"
-#include "filter/removal.h"
 #include "filter/writer.h"
 #include "io/input.h"
 #include "io/output.h"
@@ -29,50 +28,8 @@ enum pipeline_verb {
     PIPELINE_TAG,      /* print every line after "seen" or "new" and a TAB, remember nothing */
     PIPELINE_TAG_NEW,  /* the same, and remember new lines */
     PIPELINE_REMOVE,   /* forget lines, print nothing; forgotten lines count as selected */
+    PIPELINE_TAKE,     /* ask no filter: pass lines and keys to `take_lines` */
 };
-
-struct pipeline_plan {
-    enum pipeline_verb verb;
-    struct filter *filter;
-    struct writer *writer;  /* of the filter; NULL for PIPELINE_QUERY */
-    struct writer *repeats; /* PIPELINE_REPEATED: lines that were printed already */
-    struct output *output;  /* NULL: nothing is printed */
-    struct output *tee;     /* PIPELINE_NEW: a file that gets printed lines, too; may be NULL */
-    struct output *dropped; /* for lines that are not selected; may be NULL */
-    bool invert;            /* PIPELINE_QUERY: print lines that are not in the filter */
-    char delimiter;
-    bool header;                      /* each input begins with a header line */
-    struct header_lines header_lines; /* of the outputs; then of the inputs */
-    /* The output needs no header line. Otherwise all outputs get it together with their first line,
-     * or with PIPELINE_TAG at once, but files with lines only compare it with theirs. */
-    bool output_headed;
-    uint64_t most;             /* stop after this many selected lines */
-    struct pending *pending;   /* gets the keys of delivered lines; may be NULL */
-    bool settles_later;        /* the caller settles delivered keys, or pipeline_settle does */
-    unsigned threads;          /* that may be used, this one included; 0 is 1 */
-    bool durable;              /* keys are settled when the output is on disk */
-    bool may_close;            /* a closed output ends the run without a fault */
-    bool counts_drops;         /* estimate counts.false_drops */
-    void (*after_chunk)(void); /* called after each chunk; may be NULL */
-};
-
-struct pipeline;
-
-/* Returns NULL if memory is short. */
-struct pipeline *pipeline_new(const struct pipeline_plan *plan);
-void pipeline_free(struct pipeline *pipeline);
-
-/* Reads an input to its end, to the last line wanted, or to a line of another shard than the
- * filter's; lines before it are processed as usual. Returns 0; 1 if no more lines are wanted; -1
- * with the fault. fault->error is EINTR if a signal came; the caller then calls signals_raise. */
-int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
-
-/* Whether pipeline_run failed because of a line of another shard. */
-bool pipeline_met_other_shard(const struct pipeline *pipeline);
-
-/* PIPELINE_NEW with `durable`, at the end of all input: flushes the outputs, settles all keys, and
- * flushes the filter. Returns 0, or -1 with the fault. */
-int pipeline_settle(struct pipeline *pipeline, struct fault *fault);
 
 /* Numbers of lines so far. */
 struct pipeline_counts {
@@ -87,9 +44,62 @@ struct pipeline_counts {
     const char *no_key_input; /* and its input */
     double false_drops;       /* with `counts_drops`: the estimated number */
 };
-const struct pipeline_counts *pipeline_counts(const struct pipeline *pipeline);
 
-/* Adds the lines of a batch to `read` and `no_key...`. */
-void pipeline_count(struct pipeline_counts *counts, const struct batch *batch, const char *input);
+struct pipeline_plan {
+    enum pipeline_verb verb;
+    struct filter *filter;  /* NULL for PIPELINE_TAKE */
+    struct writer *writer;  /* of the filter; NULL for PIPELINE_QUERY, PIPELINE_TAG and _TAKE */
+    struct writer *repeats; /* PIPELINE_REPEATED: lines that were printed already */
+    struct output *output;  /* NULL: nothing is printed */
+    struct output *tee;     /* PIPELINE_NEW: a file that gets printed lines, too; may be NULL */
+    struct output *dropped; /* for lines that are not selected; may be NULL */
+    struct pipeline_counts *counts;
+    bool invert; /* PIPELINE_QUERY: print lines that are not in the filter */
+    char delimiter;
+    bool header;                       /* each input begins with a header line */
+    struct header_lines *header_lines; /* of the outputs, then of the inputs; if there are any */
+    /* The output needs no header line. Otherwise all outputs get it together with their first line,
+     * or with PIPELINE_TAG at once, but files with lines only compare it with theirs. */
+    bool output_headed;
+    uint64_t most;             /* stop after this many selected lines */
+    struct pending *pending;   /* gets the keys of delivered lines; may be NULL */
+    bool settles_later;        /* the caller settles delivered keys, or pipeline_settle does */
+    unsigned threads;          /* that may be used, this one included; 0 is 1 */
+    bool durable;              /* keys are settled when the output is on disk */
+    bool may_close;            /* a closed output ends the run without a fault */
+    bool counts_drops;         /* estimate counts->false_drops */
+    void (*after_chunk)(void); /* called after each chunk; may be NULL */
+
+    /* PIPELINE_TAKE: keys are made with this recipe and hashed by these hashers. Both functions
+     * return 0, or -1 with the fault, which ends the input. What they add to `to`, which is NULL
+     * without an output, is written before input may have to be waited for. The command counts what
+     * it selects. */
+    const struct recipe *recipe;
+    struct hashers hashers;
+    void *context;
+    /* Gets the header line of each input, batch->header_line; may be NULL. */
+    int (*take_header)(void *context, const struct batch *batch, const char *input,
+                       struct collect *to, struct fault *fault);
+    /* Gets at least one line. */
+    int (*take_lines)(void *context, const struct batch *batch, struct collect *to,
+                      struct fault *fault);
+};
+
+struct pipeline;
+
+/* Returns NULL if memory is short. What the plan points to must outlive the pipeline. */
+struct pipeline *pipeline_new(const struct pipeline_plan *plan);
+void pipeline_free(struct pipeline *pipeline);
+
+/* Reads an input to its end, to the last line wanted, or to a line of another shard than the
+ * filter's; lines before it are processed as usual. Returns 0; 1 if no more lines are wanted; -1
+ * with the fault; PIPELINE_OTHER_SHARD with a fault that tells of that line. fault->error is EINTR
+ * if a signal came; the caller then calls signals_raise. */
+enum { PIPELINE_OTHER_SHARD = -2 };
+int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault);
+
+/* With `durable`: flushes the outputs, settles all keys, and flushes the filter if that is due, or
+ * `at_end`, which is after all input. Returns 0, or -1 with the fault; after a fault once, 0. */
+int pipeline_settle(struct pipeline *pipeline, bool at_end, struct fault *fault);
 
 #endif

@@ -274,6 +274,8 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     INSIST(filter != NULL);
     struct writer *writer = writer_new(filter, &fault);
     struct writer *repeats = repeated != NULL ? writer_new(repeated, &fault) : NULL;
+    struct pipeline_counts counts = {0};
+    struct header_lines header_lines = {.line = NULL};
     struct pipeline_plan plan = {
         .verb = repeats != NULL ? PIPELINE_REPEATED : PIPELINE_NEW,
         .filter = filter,
@@ -281,8 +283,10 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
         .repeats = repeats,
         .output = &output,
         .dropped = (way->flags & FLAG_DROPPED) != 0 ? &dropped : NULL,
+        .counts = &counts,
         .delimiter = way->delimiter,
         .header = way->header,
+        .header_lines = &header_lines,
         .output_headed = way->skips,
         .most = way->most,
         .threads = 1,
@@ -295,16 +299,16 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     reads.fd = fd;
     result->status = pipeline_run(pipeline, from, &fault);
     reads.fd = -1;
-    const struct pipeline_counts *counts = pipeline_counts(pipeline);
-    result->read = counts->read;
-    result->selected = counts->selected;
-    result->not_selected = counts->dropped;
-    result->no_key = counts->no_key;
+    result->read = counts.read;
+    result->selected = counts.selected;
+    result->not_selected = counts.dropped;
+    result->no_key = counts.no_key;
     if (result->status == 1 && (way->flags & FLAG_PIPE) == 0)
         result->used = (size_t)lseek(fd, 0, SEEK_CUR);
     close(fd);
     input_free(from);
     pipeline_free(pipeline);
+    header_lines_free(&header_lines);
     writer_free(writer);
     filter_close(filter);
     writer_free(repeats);
