@@ -2,34 +2,37 @@
 #include "commands/command.h"
 #include "commands/job.h"
 #include "commands/message.h"
+#include "system/signals.h"
 #include "text/number.h"
 #include "text/quote.h"
 
 #include <inttypes.h>
 
-/* Remembers the lines that CMD read. The rest cannot be counted, because the input is not read to
- * its end. */
-static int settle_taken(void *context, uint64_t left)
+/* After CMD: remembers the lines that it took, if it exited with 0. Returns the exit status. */
+static int end_command(struct job *job, int status)
 {
-    struct job *job = context;
+    uint64_t left;
     struct fault fault = FAULT_UNSET;
     struct pipeline_counts *counts = &job->counts;
+    enum child_end end = job_wait(job, &status, &left, &fault);
+    if (end == CHILD_FAILED) {
+        fault_way_out(&fault, "its lines are not remembered");
+        message_fault(&fault);
+        return EXIT_COMMAND;
+    }
+    if (end != CHILD_DONE)
+        return status;
     counts->selected -= left;
     writer_drop(job->plan.writer, left);
     if (writer_settle(job->plan.writer, &fault) != 0)
         return message_fault(&fault);
+    /* The rest cannot be counted, because the input is not read to its end. */
     if (left + counts->refused > 0)
         message("%s: exited with 0, but took only %" PRIu64 " %s (the rest will come again)",
                 job->options->exec[0], counts->selected, number_lines(counts->selected));
-    return EXIT_OK;
-}
-
-static int forget_taken(void *context, struct fault *fault)
-{
-    (void)context;
-    fault_way_out(fault, "its lines are not remembered");
-    message_fault(fault);
-    return EXIT_COMMAND;
+    if (job->child.written > 0 && status == EXIT_OK)
+        signals_forget();
+    return status;
 }
 
 /* Completes the pending file, which means that all lines were delivered. */
@@ -81,7 +84,7 @@ int command_filter(const struct options *options)
         goto close;
     status = job_read(&job);
     if (options->exec != NULL)
-        status = job_end_command(&job, status, settle_taken, forget_taken, &job);
+        status = end_command(&job, status);
     status = job_end(&job, status);
     if (options->pending != NULL && status == EXIT_OK)
         status = finish_pending(&job);

@@ -76,58 +76,57 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     return 0;
 }
 
-/* --- after CMD --- */
-
-/* Says where the lines went. With --tries, nothing if all are only tried again. */
-static void tell_failed(const struct pop *pop, struct fault *fault)
+/* CMD failed, as the fault says: puts the lines at the back of the queue, or those that have no
+ * tries left into FILTER.failed. With --tries, says nothing if all are only tried again. Returns
+ * the exit status. */
+static int put_back(struct pop *pop, struct fault *fault)
 {
+    const struct options *options = pop->job.options;
     const struct queue_failed *what = &pop->failed;
-    const char *path = pop->job.path, *zero = pop->job.options->zero_terminated ? " -z" : "";
-    uint64_t lines = what->given_up;
+    struct fault why_not = FAULT_UNSET;
     char name[SIDE_FILE_NAME_MAX], quoted[QUOTE_MAX], gone[128];
-    if (pop->job.options->tries == 0) {
+    if (queue_fail(pop->queue, (unsigned)options->tries, &pop->failed, &why_not) != 0) {
+        message_fault(fault);
+        fault_way_out(&why_not,
+                      what->given_up > 0
+                          ? "the lines of %s that were not given up stay where they were"
+                          : "the lines of %s stay where they were",
+                      options->exec[0]);
+        return message_fault(&why_not);
+    }
+    if (options->tries == 0) {
         fault_way_out(fault, "its lines were moved to the back of the queue");
         message_fault(fault);
-        return;
+        return EXIT_COMMAND;
     }
-    if (lines == 0)
-        return;
-    if (lines == 1)
+    if (what->given_up == 0)
+        return EXIT_OK;
+    if (what->given_up == 1)
         snprintf(gone, sizeof gone, "'%s' after %u %s; it is", what->line, what->failures,
                  number_of(what->failures, "failure", "failures"));
     else
         snprintf(gone, sizeof gone, "%" PRIu64 " lines after at least %" PRIu64 " %s; they are",
-                 lines, pop->job.options->tries,
-                 number_of(pop->job.options->tries, "failure", "failures"));
-    side_file_shown(path, ".failed", name);
-    message("%s: gave up %s in %s (to queue %s again: unseen push%s --failed %s)", path, gone, name,
-            number_of(lines, "it", "them"), zero, quote_file(path, quoted));
+                 what->given_up, options->tries, number_of(options->tries, "failure", "failures"));
+    side_file_shown(pop->job.path, ".failed", name);
+    message("%s: gave up %s in %s (to queue %s again: unseen push%s --failed %s)", pop->job.path,
+            gone, name, number_of(what->given_up, "it", "them"),
+            options->zero_terminated ? " -z" : "", quote_file(pop->job.path, quoted));
+    return EXIT_OK;
 }
 
-static int put_back(void *context, struct fault *fault)
+/* After CMD: removes the lines that it read, or all if it read none. Returns the exit status. */
+static int end_pop(struct pop *pop, int status)
 {
-    struct pop *pop = context;
-    struct fault why_not = FAULT_UNSET;
-    unsigned tries = (unsigned)pop->job.options->tries;
-    if (queue_fail(pop->queue, tries, &pop->failed, &why_not) == 0) {
-        tell_failed(pop, fault);
-        return tries > 0 ? EXIT_OK : EXIT_COMMAND;
-    }
-    message_fault(fault);
-    fault_way_out(&why_not,
-                  pop->failed.given_up > 0
-                      ? "the lines of %s that were not given up stay where they were"
-                      : "the lines of %s stay where they were",
-                  pop->job.options->exec[0]);
-    return message_fault(&why_not);
-}
-
-/* Removes the lines that CMD read, or all if it read none. */
-static int remove_taken(void *context, uint64_t left)
-{
-    struct pop *pop = context;
     const struct job *job = &pop->job;
     struct fault fault = FAULT_UNSET;
+    uint64_t left;
+    enum child_end end = job_wait(&pop->job, &status, &left, &fault);
+    if (end == CHILD_FAILED) {
+        int result = put_back(pop, &fault);
+        return result != EXIT_OK ? result : status;
+    }
+    if (end != CHILD_DONE)
+        return status;
     left = job->child.read_nothing ? 0 : left + pop->unwritten;
     if (remove_delivered(pop, left, &fault) != 0)
         return message_fault(&fault);
@@ -135,29 +134,9 @@ static int remove_taken(void *context, uint64_t left)
         message("%s: exited with 0, but left %" PRIu64 " %s unread (%s in the queue)",
                 job->options->exec[0], left, number_lines(left),
                 number_of(left, "it stays", "they stay"));
-    return EXIT_OK;
-}
-
-/* --- the command --- */
-
-/* Opens the filter, which is only read, and its queue. Returns 0, or EXIT_TROUBLE after a
- * message. */
-static int open_to_pop(struct pop *pop)
-{
-    struct job *job = &pop->job;
-    struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line, message_waits,
-                              false};
-    struct fault fault = FAULT_UNSET;
-    pop->filter = filter_operand_open(job->path, job->options, true, NULL);
-    if (pop->filter == NULL)
-        return EXIT_TROUBLE;
-    if (filter_queue(pop->filter) == QUEUE_NONE &&
-        queue_check_left(job->path, filter_descriptor(pop->filter), &fault) != 0)
-        return message_fault(&fault);
-    pop->queue = queue_open(filter_real_path(pop->filter), filter_descriptor(pop->filter), &plan,
-                            &fault);
-    job->queue = job->path;
-    return pop->queue != NULL ? 0 : message_fault(&fault);
+    if (job->child.written > 0 && status == EXIT_OK)
+        signals_forget();
+    return status;
 }
 
 int command_pop(const struct options *options)
@@ -165,14 +144,29 @@ int command_pop(const struct options *options)
     struct pop pop = {.filter = NULL};
     struct job *job = &pop.job;
     struct fault fault = FAULT_UNSET;
-    int status = EXIT_TROUBLE;
+    int status = EXIT_TROUBLE, fd;
     if (job_parse(job, options) != 0)
         return EXIT_TROUBLE;
+    struct queue_plan plan = {QUEUE_POP, job->inputs.delimiter, job->inputs.max_line, message_waits,
+                              false};
     if (!options_has(options, OPTION_max_count))
         job->plan.most = 1;
 
-    if (job_open(job) != 0 || open_to_pop(&pop) != 0 || job_start(job) != 0)
+    /* The filter is only read, but locked by its descriptor, so it is open for writing. */
+    if (job_open(job) != 0 ||
+        (pop.filter = filter_operand_open(job->path, options, true, NULL)) == NULL)
         goto close;
+    fd = filter_descriptor(pop.filter);
+    if (filter_queue(pop.filter) != QUEUE_NONE || queue_check_left(job->path, fd, &fault) == 0)
+        pop.queue = queue_open(filter_real_path(pop.filter), fd, &plan, &fault);
+    if (pop.queue == NULL) {
+        message_fault(&fault);
+        goto close;
+    }
+    job->queue = job->path;
+    if (job_start(job) != 0)
+        goto close;
+
     status = EXIT_OK;
     if (pop_lines(&pop, &fault) != 0) {
         /* Running the same command with > FILE would truncate lines that have left the queue. */
@@ -188,7 +182,7 @@ int command_pop(const struct options *options)
     if (signals_arrived())
         status = EXIT_TROUBLE;
     if (options->exec != NULL)
-        status = job_end_command(job, status, remove_taken, put_back, &pop);
+        status = end_pop(&pop, status);
     status = job_end(job, status);
     figures_summary(options, {"", "filter", TEXT(job->path)},
                     {number_of(pop.delivered, "line popped", "lines popped"), "popped",

@@ -8,29 +8,10 @@
 
 #include <inttypes.h>
 
-static void tell_removed(const struct job *job)
-{
-    const char *path = job->path;
-    const struct pipeline_counts *counts = &job->counts;
-    if (counts->absent > 0)
-        message("%s: %" PRIu64 " of %" PRIu64 " %s not in the filter", path, counts->absent,
-                counts->read, counts->read == 1 ? "line was" : "lines were");
-    if (counts->ambiguous > 0)
-        message("%s: %" PRIu64 " of %" PRIu64 " %s not removed (several layers seem to hold %s)",
-                path, counts->ambiguous, counts->read,
-                counts->read == 1 ? "line was" : "lines were",
-                number_of(counts->ambiguous, "it", "them"));
-    figures_summary(job->options, {"", "filter", TEXT(path)},
-                    {number_of(counts->read, "line read", "lines read"), "read",
-                     COUNT(counts->read)},
-                    {"removed", "removed", COUNT(counts->selected)},
-                    {"not in the filter", "absent", COUNT(counts->absent)},
-                    {"ambiguous", "ambiguous", COUNT(counts->ambiguous)});
-}
-
 int command_remove(const struct options *options)
 {
     struct job job;
+    const struct pipeline_counts *counts = &job.counts;
     int status = EXIT_TROUBLE;
     if (job_parse(&job, options) != 0)
         return EXIT_TROUBLE;
@@ -46,10 +27,24 @@ int command_remove(const struct options *options)
                        "make one: unseen create --counting NEW)",
                        job.path);
 
-    if (job_open(&job) == 0 && job_start(&job) == 0) {
-        status = job_end(&job, job_read(&job));
-        tell_removed(&job);
-    }
+    if (job_open(&job) != 0 || job_start(&job) != 0)
+        goto close;
+    status = job_end(&job, job_read(&job));
+    const char *lines = number_of(counts->read, "line was", "lines were");
+    if (counts->absent > 0)
+        message("%s: %" PRIu64 " of %" PRIu64 " %s not in the filter", job.path, counts->absent,
+                counts->read, lines);
+    if (counts->ambiguous > 0)
+        message("%s: %" PRIu64 " of %" PRIu64 " %s not removed (several layers seem to hold %s)",
+                job.path, counts->ambiguous, counts->read, lines,
+                number_of(counts->ambiguous, "it", "them"));
+    figures_summary(options, {"", "filter", TEXT(job.path)},
+                    {number_of(counts->read, "line read", "lines read"), "read",
+                     COUNT(counts->read)},
+                    {"removed", "removed", COUNT(counts->selected)},
+                    {"not in the filter", "absent", COUNT(counts->absent)},
+                    {"ambiguous", "ambiguous", COUNT(counts->ambiguous)});
+close:
     job_close(&job);
     return status;
 }

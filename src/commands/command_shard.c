@@ -67,20 +67,6 @@ static int hand_out_lines(void *context, const struct batch *batch, struct colle
     return 0;
 }
 
-static int read_shard(const struct options *options, struct shard *shard)
-{
-    const char *text = options->operands[0];
-    char quoted[QUOTE_MAX];
-    if (text == NULL)
-        return message("shard: no shard given (unseen shard 1/4 [FILE...]; for all, with their "
-                       "numbers: unseen shard 4)");
-    if (options->files != NULL && strchr(text, '/') != NULL)
-        return message("--files: needs all shards (unseen shard N --files %s; for one: unseen "
-                       "shard I/N)",
-                       quote_word(options->files, quoted));
-    return option_value_shard("shard", text, shard);
-}
-
 /* Checks that no file is an input or a filter, then opens them all. Returns 0, or EXIT_TROUBLE
  * after a message. */
 static int open_shard_files(struct splitting *splitting)
@@ -107,10 +93,19 @@ int command_shard(const struct options *options)
     struct job *job = &splitting.job;
     const struct pipeline_counts *counts = &job->counts;
     const char *pattern = options->files;
-    char name[PATH_MAX];
+    char name[PATH_MAX], quoted[QUOTE_MAX];
     struct fault fault = FAULT_UNSET;
     int status = EXIT_TROUBLE;
-    if (job_parse(job, options) != 0 || read_shard(options, &splitting.shard) != 0)
+    if (job_parse(job, options) != 0)
+        return EXIT_TROUBLE;
+    if (options->operand_count == 0)
+        return message("shard: no shard given (unseen shard 1/4 [FILE...]; for all, with their "
+                       "numbers: unseen shard 4)");
+    if (pattern != NULL && strchr(options->operands[0], '/') != NULL)
+        return message("--files: needs all shards (unseen shard N --files %s; for one: unseen "
+                       "shard I/N)",
+                       quote_word(pattern, quoted));
+    if (option_value_shard("shard", options->operands[0], &splitting.shard) != 0)
         return EXIT_TROUBLE;
     if (pattern != NULL && shard_files_name(pattern, 1, name, &fault) != 0)
         return message_fault(&fault);

@@ -328,39 +328,18 @@ int job_read(struct job *job)
 
 /* --- end --- */
 
-/* After CMD exited with 0, a signal changes only the exit status, and only if it came before the end
- * of the input, as `status` tells. */
-int job_end_command(struct job *job, int status, int (*done)(void *context, uint64_t left),
-                    int (*failed)(void *context, struct fault *fault), void *context)
+enum child_end job_wait(struct job *job, int *status, uint64_t *left, struct fault *fault)
 {
-    struct fault fault = FAULT_UNSET;
-    uint64_t left;
-    int error, result = EXIT_OK;
-    enum child_end end = child_finish(&job->child, &left, &fault);
+    enum child_end end = child_finish(&job->child, left, fault);
+    int error = job->child.error;
+    /* A lack of processes, memory or descriptors is an error of this program. */
+    bool ours = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ||
+                error == 0;
     if (end != CHILD_DONE)
         job->counts.selected = 0;
-    switch (end) {
-    case CHILD_DONE:
-        result = done(context, left);
-        if (job->child.written > 0 && result == EXIT_OK && status == EXIT_OK)
-            signals_forget();
-        break;
-    case CHILD_FAILED:
-        result = failed(context, &fault);
-        break;
-    case CHILD_NOT_RUN:
-        /* A lack of processes, memory or descriptors is an error of this program. */
-        error = job->child.error;
-        if (error == ENOENT)
-            return EXIT_NOT_FOUND;
-        return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ||
-                       error == 0
-                   ? EXIT_TROUBLE
-                   : EXIT_CANNOT_RUN;
-    case CHILD_STOPPED:
-        break;
-    }
-    return result == EXIT_OK ? status : result;
+    if (end == CHILD_NOT_RUN)
+        *status = error == ENOENT ? EXIT_NOT_FOUND : ours ? EXIT_TROUBLE : EXIT_CANNOT_RUN;
+    return end;
 }
 
 int job_end(struct job *job, int status)

@@ -46,11 +46,10 @@ int job_start(struct job *job);
  * ends it without a message, and main raises the signal again after cleaning up. */
 int job_read(struct job *job);
 
-/* Waits for CMD of -x. If it exited with 0, calls `done` with the number of lines, at the end of
- * those written, that CMD has not taken; else `failed`, with a fault that says how it ended. Both
- * return an exit status, as does this; `status` is the one so far. */
-int job_end_command(struct job *job, int status, int (*done)(void *context, uint64_t left),
-                    int (*failed)(void *context, struct fault *fault), void *context);
+/* Waits for CMD of -x. Returns as child_finish; *status, the exit status so far, is changed only if
+ * CMD could not be run. After CHILD_DONE a signal changes only the exit status, and only if it came
+ * before the end of the input, as *status tells: otherwise the caller calls signals_forget. */
+enum child_end job_wait(struct job *job, int *status, uint64_t *left, struct fault *fault);
 
 /* Closes the outputs that job_start has opened, but CMD. Returns `status`, the one so far, or
  * EXIT_TROUBLE after a message. */
