@@ -67,26 +67,6 @@ static int hand_out_lines(void *context, const struct batch *batch, struct colle
     return 0;
 }
 
-/* Checks that no file is an input or a filter, then opens them all. Returns 0, or EXIT_TROUBLE
- * after a message. */
-static int open_shard_files(struct splitting *splitting)
-{
-    struct job *job = &splitting->job;
-    struct fault fault = FAULT_UNSET;
-    const char *pattern = job->options->files;
-    char name[PATH_MAX];
-    if (inputs_check_readable(&job->inputs) != 0)
-        return EXIT_TROUBLE;
-    for (uint32_t shard = 1; shard <= splitting->shard.count; shard++) {
-        (void)shard_files_name(pattern, shard, name, &fault);
-        struct names names = {.inputs = job->inputs.names, .targets = {{"--files", name, false}}};
-        if (names_check(&names) != 0)
-            return EXIT_TROUBLE;
-    }
-    job->shards = shard_files_new(pattern, splitting->shard.count, &fault);
-    return job->shards != NULL ? 0 : message_fault(&fault);
-}
-
 int command_shard(const struct options *options)
 {
     struct splitting splitting;
@@ -123,8 +103,23 @@ int command_shard(const struct options *options)
     job->plan.take_header = hand_out_header;
     job->plan.take_lines = hand_out_lines;
 
-    if (job_open(job) != 0 || (pattern != NULL && open_shard_files(&splitting) != 0) ||
-        job_start(job) != 0)
+    if (job_open(job) != 0 || (pattern != NULL && inputs_check_readable(&job->inputs) != 0))
+        goto close;
+    /* Checks that no file is an input or a filter, then opens them all. */
+    for (uint32_t i = 1; pattern != NULL && i <= splitting.shard.count; i++) {
+        (void)shard_files_name(pattern, i, name, &fault);
+        struct names names = {.inputs = job->inputs.names, .targets = {{"--files", name, false}}};
+        if (names_check(&names) != 0)
+            goto close;
+    }
+    if (pattern != NULL) {
+        job->shards = shard_files_new(pattern, splitting.shard.count, &fault);
+        if (job->shards == NULL) {
+            message_fault(&fault);
+            goto close;
+        }
+    }
+    if (job_start(job) != 0)
         goto close;
     status = job_end(job, job_read(job));
     /* If an input could not be read, no files are kept: a shard that lacks lines could be mistaken

@@ -245,10 +245,25 @@ int job_start(struct job *job)
 
 /* --- run --- */
 
-/* The disk of the output or the filter is full. Running the same command with > FILE would truncate
- * lines that are printed and remembered. */
-static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
+/* The way out of a fault of pipeline_run, whose result this is. */
+static void suggest_next(const struct job *job, int result, struct fault *fault)
 {
+    const struct pipeline_plan *plan = &job->plan;
+    char quoted[QUOTE_MAX], file[QUOTE_MAX] = "";
+    if (result == PIPELINE_OTHER_SHARD) {
+        struct shard shard = filter_header(plan->filter)->shard;
+        if (job->inputs.fd != STDIN_FILENO)
+            quote_file(job->inputs.shown, file);
+        fault_way_out(fault,
+                      "is this the right host, and was the list split by the same key? to select "
+                      "its lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
+                      shard.number, shard.count, quote_file(filter_path(plan->filter), quoted),
+                      plan->delimiter == '\0' ? " -z" : "", plan->header ? " --header" : "",
+                      file[0] != '\0' ? " " : "", file);
+        return;
+    }
+    /* The disk of the output or the filter is full. Running the same command with > FILE would
+     * truncate lines that are printed and remembered. */
     bool settles = plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_TAG_NEW ||
                    plan->verb == PIPELINE_ADD || plan->verb == PIPELINE_REMOVE;
     if ((fault->error != ENOSPC && fault->error != EDQUOT) || fault->way_out[0] != '\0' ||
@@ -262,22 +277,6 @@ static void suggest_rest(const struct pipeline_plan *plan, struct fault *fault)
                       plan->tee != NULL || plan->verb == PIPELINE_TAG_NEW ? ">> FILE" : "-a FILE");
     else
         fault_way_out(fault, "free some space, and run it again with the same input");
-}
-
-/* A line of another shard came. */
-static void suggest_shard(const struct job *job, struct fault *fault)
-{
-    char quoted[QUOTE_MAX], file[QUOTE_MAX] = "";
-    const struct filter *filter = job->plan.filter;
-    struct shard shard = filter_header(filter)->shard;
-    if (job->inputs.fd != STDIN_FILENO)
-        quote_file(job->inputs.shown, file);
-    fault_way_out(fault,
-                  "is this the right host, and was the list split by the same key? to select its "
-                  "lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
-                  shard.number, shard.count, quote_file(filter_path(filter), quoted),
-                  job->inputs.delimiter == '\0' ? " -z" : "", job->inputs.header ? " --header" : "",
-                  file[0] != '\0' ? " " : "", file);
 }
 
 /* The word for the lines that a verb selects, in the progress line. */
@@ -306,12 +305,10 @@ int job_read(struct job *job)
         int result = input != NULL ? pipeline_run(pipeline, input, &fault) : -1;
         progress_input(NULL);
         inputs_close(inputs, input, result >= 0);
-        if (result == PIPELINE_OTHER_SHARD)
-            suggest_shard(job, &fault);
-        else if (result < 0)
-            suggest_rest(&job->plan, &fault);
-        if (result < 0)
+        if (result < 0) {
+            suggest_next(job, result, &fault);
             status = signals_arrived() ? EXIT_TROUBLE : message_fault(&fault);
+        }
         /* A fault of the input itself ends only this input. */
         ends = result > 0 || (result < 0 && (signals_arrived() || inputs->all_or_none ||
                                              fault.of != inputs->shown));

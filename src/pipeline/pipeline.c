@@ -275,20 +275,6 @@ static void count_as_read(struct pipeline_counts *counts, const struct batch *ba
     counts->no_key += without;
 }
 
-/* Collects the lines that are not selected. Returns 0 or -1. */
-static int collect_dropped(struct pipeline *pipeline, const struct batch *batch,
-                           const uint8_t *select, struct fault *fault)
-{
-    const size_t *starts = batch->starts;
-    for (size_t i, from = 0; from < batch->n; from = i) {
-        i = marks_run(select, from, batch->n);
-        if (!select[from] && collect_add(pipeline->dropped, batch->bytes + starts[from],
-                                         starts[i] - starts[from], fault) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Writes the selected lines that were moved together, and to the tee what was written of them, in
  * whole lines. Returns how many lines were lost, because an output did not accept them whole: if
  * any, the fault is that of the output, or of the tee if only the tee failed. */
@@ -348,6 +334,7 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
     const struct pipeline_plan *plan = &pipeline->plan;
     struct pipeline_counts *counts = plan->counts;
     const uint8_t *select = pipeline->selects_seen ? pipeline->seen : pipeline->unseen;
+    const size_t *starts = batch.starts;
     uint64_t most = plan->most - counts->selected, lost = 0;
     struct fault later, *told = fault; /* where the next fault goes */
     bool failed;
@@ -372,8 +359,16 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
     counts->dropped += batch.n - selected;
 
     /* 4. Collect the dropped lines, before the selected ones are moved over them. */
-    if (pipeline->dropped != NULL && collect_dropped(pipeline, &batch, select, told) != 0)
-        told = &later;
+    for (size_t i, from = 0; pipeline->dropped != NULL && from < batch.n; from = i) {
+        i = marks_run(select, from, batch.n);
+        if (select[from])
+            continue;
+        if (collect_add(pipeline->dropped, batch.bytes + starts[from], starts[i] - starts[from],
+                        told) != 0) {
+            told = &later;
+            break;
+        }
+    }
 
     /* 5. Move the selected lines together, and write them; those that no filter file waits for are
      * written at the end of the chunk. Or write all lines with their tags. */
