@@ -370,8 +370,8 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
         }
     }
 
-    /* 5. Move the selected lines together, and write them; those that no filter file waits for are
-     * written at the end of the chunk. Or write all lines with their tags. */
+    /* 5. Write all lines with their tags; or move the selected lines together, and write them. If
+     * they need not be settled, the end of the chunk is early enough. */
     if (pipeline->added != NULL) {
         failed = write_tagged(pipeline, &batch, select, &lost, told) != 0;
     } else {
