@@ -27,6 +27,8 @@
 /* Commands that print lines to standard output by default. */
 enum { PRINTERS = FOR_FILTER | FOR_QUERY | FOR_KEY | FOR_SHARD | FOR_POP };
 
+enum { OUTPUTS = 3 }; /* the output, the tee, the file of dropped lines */
+
 int job_parse(struct job *job, const struct options *options)
 {
     unsigned bit = options->asked->bit;
@@ -165,10 +167,9 @@ static int open_outputs(struct job *job)
     const struct {
         struct output *output;
         const char *name;
-    } appended[] = {{&job->output, options->append},
-                    {&job->tee, options->tee},
-                    {&job->dropped, options->dropped}};
-    const size_t n = sizeof appended / sizeof *appended;
+    } appended[OUTPUTS] = {{&job->output, options->append},
+                           {&job->tee, options->tee},
+                           {&job->dropped, options->dropped}};
     if (job->names.prints || options->append != NULL)
         plan->output = &job->output;
     if (options->tee != NULL)
@@ -179,13 +180,13 @@ static int open_outputs(struct job *job)
         job->output = child_output(&job->child, options->exec, delimiter, job->inputs.header);
     else if (job->names.prints)
         job->output = output_standard(delimiter);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < OUTPUTS; i++)
         if (appended[i].name != NULL &&
             output_open(appended[i].output, appended[i].name, delimiter, &fault) != 0)
             return message_fault(&fault);
     /* If a file to append to has lines, all inputs must have its columns. */
-    const struct output *headed[] = {plan->output, plan->tee, plan->dropped};
-    for (size_t i = 0; i < n && job->inputs.header; i++)
+    const struct output *headed[OUTPUTS] = {plan->output, plan->tee, plan->dropped};
+    for (size_t i = 0; i < OUTPUTS && job->inputs.header; i++)
         if (headed[i] != NULL && header_lines_add_output(&job->header_lines, headed[i], &fault) < 0)
             return message_fault(&fault);
     job->output.waits = job->tee.waits = job->dropped.waits = message_waits;
@@ -207,8 +208,8 @@ int job_start(struct job *job)
     if (open_outputs(job) != 0)
         return EXIT_TROUBLE;
 
-    /* 1. Hold keys if lines are remembered only by `commit`, after CMD has ended, or when the output
-     * is on disk. */
+    /* 1. Hold keys if lines are remembered only by `commit`, after CMD has ended, or when the
+     * output is on disk. */
     plan->settles_later = plan->writer != NULL &&
                           (options->exec != NULL || plan->pending != NULL || options->durable);
     if (plan->pending != NULL) {
@@ -342,8 +343,9 @@ enum child_end job_wait(struct job *job, int *status, uint64_t *left, struct fau
 int job_end(struct job *job, int status)
 {
     bool ours = job->options->exec == NULL && job->plan.output == &job->output;
-    struct output *outputs[] = {ours ? &job->output : NULL, job->plan.tee, job->plan.dropped};
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    struct output *outputs[OUTPUTS] = {ours ? &job->output : NULL, job->plan.tee,
+                                       job->plan.dropped};
+    for (size_t i = 0; i < OUTPUTS; i++) {
         struct fault fault = FAULT_UNSET;
         if (outputs[i] != NULL && output_close(outputs[i], &fault) != 0)
             status = message_fault(&fault);

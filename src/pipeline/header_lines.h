@@ -25,8 +25,8 @@ struct header_lines {
 int header_lines_add(struct header_lines *lines, const char *line, size_t length, const char *of,
                      struct fault *fault);
 
-/* Does this for the first line of an output that is a regular file with bytes in it. Returns 1; 0 if
- * it is none; -1 as above, or if it cannot be read. */
+/* Does this for the first line of an output that is a regular file with bytes in it. Returns 1; 0
+ * if it is none; -1 as above, or if it cannot be read. */
 int header_lines_add_output(struct header_lines *lines, const struct output *output,
                             struct fault *fault);
 

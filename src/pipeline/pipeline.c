@@ -127,9 +127,10 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         pipeline_free(pipeline);
         return NULL;
     }
-    struct output *outputs[] = {tags || takes || plan->output_headed ? NULL : plan->output,
-                                plan->tee, plan->dropped};
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs && plan->header; i++)
+    enum { OUTPUTS = 3 };
+    struct output *outputs[OUTPUTS] = {tags || takes || plan->output_headed ? NULL : plan->output,
+                                       plan->tee, plan->dropped};
+    for (size_t i = 0; i < OUTPUTS && plan->header; i++)
         if (outputs[i] != NULL) {
             outputs[i]->begin = begin_output;
             outputs[i]->begin_context = plan->header_lines;
