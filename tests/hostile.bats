@@ -103,7 +103,7 @@ crowd() {
     exits 0 unseen add f.bf in
 }
 
-# A writer looks at a few pages, in case the counter is too low (src/filter/counter.c).
+# A writer looks at a few pages, in case the counter is too low (src/filter/room.c).
 @test "a few pages that are crowded do not make a file grow" {
     local round pages keys
     creates -n 1e6 f.bf

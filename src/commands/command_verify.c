@@ -12,9 +12,7 @@
 #include "commands/message.h"
 #include "filter/removal.h"
 #include "filter/slot.h"
-#include "filter/stage.h"
 #include "filter/survey.h"
-#include "filter/window.h"
 #include "queue/queue.h"
 #include "system/clock.h"
 #include "text/number.h"
@@ -131,7 +129,7 @@ static void check_rate(struct findings *findings, unsigned number)
 static void check_generation(struct findings *findings, unsigned number)
 {
     const struct generation *generation = &findings->survey->layer[number - 1].generation;
-    if (generation->retired && !window_is_turning(findings->filter))
+    if (generation->retired && !filter_is_turning(findings->filter))
         note(findings,
              "layer %u: a writer died while it emptied this layer, or this is a copy made in use "
              "(the next writer that needs the layer empties it again)",
@@ -146,7 +144,7 @@ static void check_layer(struct findings *findings, unsigned number)
 {
     const struct filter *filter = findings->filter;
     bool being_emptied = findings->survey->layer[number - 1].generation.retired ||
-                         window_is_turning(filter) || stage_is_half_emptied(filter, number - 1);
+                         filter_is_turning(filter) || filter_is_half_emptied(filter, number - 1);
     if (!being_emptied && !check_pages(findings, number))
         check_counter(findings, number);
     check_rate(findings, number);
@@ -181,7 +179,7 @@ static void check_leftovers(struct findings *findings)
              "unseen remove was killed, or this is a copy made in use (the next writer restores "
              "its line)");
     for (unsigned i = 0; i < filter_layers(findings->filter); i++)
-        if (stage_is_half_emptied(findings->filter, i))
+        if (filter_is_half_emptied(findings->filter, i))
             note(findings,
                  "layer %u: emptying its staging area was interrupted, or this is a copy made in "
                  "use (the next writer finishes it)",

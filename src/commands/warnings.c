@@ -94,7 +94,7 @@ static void warn_if_merged_above(const struct filter *filter)
 
 static void warn_if_ahead(const struct filter *filter)
 {
-    uint64_t ahead = filter_path(filter) != NULL ? generation_clock_ahead(filter) : 0;
+    uint64_t ahead = filter_path(filter) != NULL ? filter_clock_ahead(filter) : 0;
     char date[CLOCK_DATE], quoted[QUOTE_MAX];
     if (ahead == 0)
         return;

@@ -23,7 +23,6 @@
 #include "filter/internal.h"
 #include "filter/probe.h"
 #include "filter/slot.h"
-#include "filter/window.h"
 #include "system/lock.h"
 
 #include <string.h>

@@ -32,56 +32,44 @@ bool create_is_filter(const char *path)
     return is;
 }
 
-/* As create_check_place, but does not check the file system. */
-static int look(const char *path, unsigned over, struct fault *fault)
+int create_check_place(const char *path, unsigned over, struct fault *fault)
 {
     struct stat status;
+    char directory[PATH_MAX];
     while (stat(path, &status) != 0) {
         if (errno != ENOENT)
             return fault_errno(fault, path, NULL, errno);
-        if (lstat(path, &status) != 0)
-            return PLACE_FREE;
+        if (lstat(path, &status) != 0) {
+            path_directory(path, directory);
+            return path_check_directory(path, fault) == 0 &&
+                           network_check_place(directory, path, fault) == 0
+                       ? PLACE_FREE
+                       : -1;
+        }
         if (S_ISLNK(status.st_mode)) {
             fault_set(fault, path, "is a symbolic link to a file that does not exist");
             return fault_way_out(fault, "name the file itself");
         }
+        /* Somebody has just made it. */
     }
     if (S_ISDIR(status.st_mode))
         return fault_errno(fault, path, NULL, EISDIR);
     if (!S_ISREG(status.st_mode))
         return fault_set(fault, path, "is not a regular file");
-    if (status.st_size == 0 && (over & OVER_EMPTY) != 0)
-        return PLACE_EMPTY;
-    if ((over & OVER_FILTER) == 0)
-        return PLACE_TAKEN;
-    if (create_is_filter(path))
-        return PLACE_FILTER;
-    if (access(path, R_OK) != 0)
-        return fault_errno(fault, path, NULL, errno);
-    fault_set(fault, path, "is not a filter, and --force replaces only filters");
-    return fault_way_out(fault, "remove it first, or name another file");
-}
 
-int create_check_place(const char *path, unsigned over, struct fault *fault)
-{
-    struct stat status;
-    char directory[PATH_MAX];
-    int there = look(path, over, fault);
-    if (there < 0 || there == PLACE_TAKEN)
-        return there;
-    if (there == PLACE_FREE) {
-        path_directory(path, directory);
-        return path_check_directory(path, fault) == 0 &&
-                       network_check_place(directory, path, fault) == 0
-                   ? PLACE_FREE
-                   : -1;
+    bool empty = status.st_size == 0 && (over & OVER_EMPTY) != 0;
+    if (!empty && (over & OVER_FILTER) == 0)
+        return PLACE_TAKEN;
+    if (!empty && !create_is_filter(path)) {
+        if (access(path, R_OK) != 0)
+            return fault_errno(fault, path, NULL, errno);
+        fault_set(fault, path, "is not a filter, and --force replaces only filters");
+        return fault_way_out(fault, "remove it first, or name another file");
     }
-    if (stat(path, &status) != 0)
-        return fault_errno(fault, path, NULL, errno);
-    return path_check_replaceable(path, &status, fault) == 0 &&
-                   network_check_place(path, path, fault) == 0
-               ? there
-               : -1;
+    if (path_check_replaceable(path, &status, fault) != 0 ||
+        network_check_place(path, path, fault) != 0)
+        return -1;
+    return empty ? PLACE_EMPTY : PLACE_FILTER;
 }
 
 /* --- its parts --- */
@@ -144,17 +132,17 @@ int create_write_head(int fd, const struct header *header, const struct layer_re
 
 /* --- an empty one --- */
 
-struct empty {
+struct layout {
     const struct header *header;
     const struct layer_record *records;
     unsigned count;
 };
 
-static int fill_empty(int fd, const void *context)
+static int write_layout(int fd, const void *context)
 {
-    const struct empty *empty = context;
-    return create_allocate(fd, 0, empty->records, empty->count) == 0
-               ? create_write_head(fd, empty->header, empty->records, empty->count)
+    const struct layout *layout = context;
+    return create_allocate(fd, 0, layout->records, layout->count) == 0
+               ? create_write_head(fd, layout->header, layout->records, layout->count)
                : -1;
 }
 
@@ -175,54 +163,46 @@ static int lock_empty(const char *path, int *fd, struct fault *fault)
            !path_same_file(&open_now, &named);
 }
 
-unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer)
-{
-    struct filter_plan plan = *asked;
-    unsigned count = growth_first_layers(&plan);
-    if (plan.capacity == 0 && plan.pages == 0)
-        plan.pages = GROWTH_FILE_PAGES / count;
-    return growth_first(&plan, layer) == 0 ? count : 0;
-}
-
-static int make(const char *path, struct header *header, bool over, struct fault *fault)
-{
-    char needed[NUMBER_TEXT];
-    struct layer_record records[LAYERS_MAX];
-    struct layer_plan layer;
-    unsigned count = create_layers(&header->plan, &layer);
-    if (count == 0)
-        return fault_set(fault, path, "the filter would be too large");
-    for (unsigned i = 0; i < count; i++)
-        records[i].plan = layer;
-    create_new_identity(header);
-    create_lay_out(header, records, count);
-    struct empty empty = {header, records, count};
-    int result = newfile_make(&(struct newfile_plan){
-        .path = path,
-        .over = over,
-        .secret = header_has_secret(header),
-        .mark = header_magic,
-        .mark_bytes = HEADER_MAGIC_BYTES,
-        .fill = fill_empty,
-        .context = &empty,
-    });
-    if (result >= 0)
-        return result;
-    fault_errno(fault, path, "cannot be created", errno);
-    if (fault->error != ENOSPC && fault->error != EFBIG)
-        return -1;
-    uint64_t bytes = header_bytes_without_stages(layer.pages, &header->plan, count);
-    return fault_way_out(fault, "the filter needs %s", number_size((double)bytes, needed));
-}
-
 int create_filter(const char *path, struct header *header, enum create_place there,
                   struct fault *fault)
 {
     int lock = -1, result = 0;
+    struct layer_record records[LAYERS_MAX];
+    struct filter_plan plan = header->plan;
+    unsigned count = growth_first_layers(&plan);
+    if (plan.capacity == 0 && plan.pages == 0)
+        plan.pages = GROWTH_FILE_PAGES / count;
+    if (growth_first(&plan, &records[0].plan) != 0)
+        return fault_set(fault, path, "the filter would be too large");
+    for (unsigned i = 1; i < count; i++)
+        records[i].plan = records[0].plan;
+
     if (there == PLACE_EMPTY)
         result = lock_empty(path, &lock, fault);
-    if (result == 0)
-        result = make(path, header, there != PLACE_FREE, fault);
+    if (result != 0)
+        goto done;
+    create_new_identity(header);
+    create_lay_out(header, records, count);
+    result = newfile_make(&(struct newfile_plan){
+        .path = path,
+        .over = there != PLACE_FREE,
+        .secret = header_has_secret(header),
+        .mark = header_magic,
+        .mark_bytes = HEADER_MAGIC_BYTES,
+        .fill = write_layout,
+        .context = &(struct layout){header, records, count},
+    });
+    if (result >= 0)
+        goto done;
+    fault_errno(fault, path, "cannot be created", errno);
+    if (fault->error == ENOSPC || fault->error == EFBIG) {
+        char needed[NUMBER_TEXT];
+        uint64_t pages = records[0].plan.pages;
+        uint64_t bytes = header_bytes_without_stages(pages, &header->plan, count);
+        fault_way_out(fault, "the filter needs %s", number_size((double)bytes, needed));
+    }
+
+done:
     if (lock >= 0)
         close(lock);
     return result;

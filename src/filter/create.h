@@ -34,10 +34,6 @@ bool create_is_filter(const char *path);
 int create_filter(const char *path, struct header *header, enum create_place there,
                   struct fault *fault);
 
-/* Plans the first layers of such a filter, all alike. Returns how many, or 0 if no filter can be
- * like that. Takes milliseconds. */
-unsigned create_layers(const struct filter_plan *asked, struct layer_plan *layer);
-
 /* Sets a new UUID, and the time of creation. */
 void create_new_identity(struct header *header);
 
@@ -46,7 +42,7 @@ void create_new_identity(struct header *header);
 uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count);
 
 /* Allocates the blocks of a file from byte `from` to the end of the last of `count` layers; stages
- * remain holes (filter/stage.h). Returns 0, or -1 with errno. */
+ * remain holes (filter/stage.c). Returns 0, or -1 with errno. */
 int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count);
 
 /* Writes the header and the layer table. Returns 0, or -1 with errno. */

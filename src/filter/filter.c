@@ -1,7 +1,6 @@
 /* filter - see filter.h and internal.h. */
 #include "filter/internal.h"
 
-#include "filter/pages.h"
 #include "filter/removal.h"
 #include "system/clock.h"
 #include "system/io.h"
@@ -28,52 +27,47 @@ static int fault_replaced(const struct filter *filter, const char *what, struct 
     return fault_temporary(fault);
 }
 
-static int open_fd(struct filter *filter, struct fault *fault)
+/* Opens and checks the file, before anything in it is read. */
+static int open_path(struct filter *filter, struct fault *fault)
 {
-    const char *path = filter->file.path;
-    /* O_NONBLOCK: a FIFO must not hang the program. */
-    int mode = filter->file.write ? O_RDWR : O_RDONLY;
-    /* Before the file is opened: if it is copied in between, a check is wrong on the safe side. */
-    filter->file.birth = path_birth(path);
-    filter->file.fd = open(path, mode | O_CLOEXEC | O_NONBLOCK);
-    int error = errno;
-    filter->file.overlaid = !filter->file.write && path_is_overlaid(filter->file.fd);
-    if (filter->file.fd >= 0)
-        return 0;
-    bool denied = (error == EACCES || error == EROFS) && access(path, R_OK) == 0;
-    if (!denied || !filter->file.write)
-        return fault_errno(fault, path, NULL, error);
-    fault_errno(fault, path, "cannot be opened for writing", error);
-    return fault_way_out(fault, "query, stats and verify need only read access");
-}
-
-static int check_kind(struct filter *filter, struct fault *fault)
-{
-    struct stat *status = &filter->file.status;
-    const char *path = filter->file.path;
-    if (fstat(filter->file.fd, status) != 0)
-        return fault_errno(fault, path, NULL, errno);
-    if (S_ISDIR(status->st_mode))
-        return fault_errno(fault, path, NULL, EISDIR);
-    if (!S_ISREG(status->st_mode))
-        return fault_set(fault, path, "is not a regular file");
-    if (status->st_size != 0)
-        return 0;
-    return fault_set(fault, path, "is empty, not a filter");
-}
-
-/* Resolves symbolic links once, so that side files stay beside this file. If the path cannot be
- * resolved, takes it as it is. */
-static int find_real(struct filter *filter, struct fault *fault)
-{
-    struct stat status;
     struct open_file *file = &filter->file;
-    file->real = realpath(file->path, NULL);
+    const char *path = file->path;
+    struct stat status;
+
+    /* The birth before the file is opened: if it is copied in between, a check is wrong on the safe
+     * side. O_NONBLOCK: a FIFO must not hang the program. */
+    file->birth = path_birth(path);
+    file->fd = open(path, (file->write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0) {
+        int error = errno;
+        bool denied = (error == EACCES || error == EROFS) && access(path, R_OK) == 0;
+        if (!denied || !file->write)
+            return fault_errno(fault, path, NULL, error);
+        fault_errno(fault, path, "cannot be opened for writing", error);
+        return fault_way_out(fault, "query, stats and verify need only read access");
+    }
+    file->overlaid = !file->write && path_is_overlaid(file->fd);
+
+    if (fstat(file->fd, &file->status) != 0)
+        return fault_errno(fault, path, NULL, errno);
+    if (S_ISDIR(file->status.st_mode))
+        return fault_errno(fault, path, NULL, EISDIR);
+    if (!S_ISREG(file->status.st_mode))
+        return fault_set(fault, path, "is not a regular file");
+    if (file->status.st_size == 0)
+        return fault_set(fault, path, "is empty, not a filter");
+
+    /* Resolves symbolic links once, so that side files stay beside this file. If the path cannot be
+     * resolved, takes it as it is. */
+    file->real = realpath(path, NULL);
     if (file->real == NULL)
-        file->real = strdup(file->path);
+        file->real = strdup(path);
     else if (stat(file->real, &status) != 0 || !filter_is_file(filter, &status))
         return fault_replaced(filter, "replaced", fault);
-    return file->real != NULL ? 0 : fault_errno(fault, file->path, NULL, ENOMEM);
+    if (file->real == NULL)
+        return fault_errno(fault, path, NULL, ENOMEM);
+
+    return file->write ? network_check(file->fd, path, fault) : 0;
 }
 
 /* Reads a page into private memory; bytes after the end of the file read as zeros. */
@@ -84,27 +78,6 @@ static int read_page(const struct filter *filter, uint64_t at, uint8_t page[HEAD
     if (io_read_at(filter->file.fd, page, HEADER_BYTES, at) < HEADER_BYTES && errno != 0)
         return fault_errno(fault, filter->file.path, NULL, errno);
     return 0;
-}
-
-static int read_header(struct filter *filter, struct fault *fault)
-{
-    uint8_t page[HEADER_BYTES];
-    const char *path = filter->file.path;
-    uint64_t bytes = (uint64_t)filter->file.status.st_size;
-    if (read_page(filter, 0, page, fault) != 0)
-        return -1;
-    if (header_decode(page, bytes, path, &filter->header, fault) != 0)
-        return -1;
-    filter->kernel = kernel_for(filter->header.plan.geometry);
-    return 0;
-}
-
-static int map_fixed(struct filter *filter, struct fault *fault)
-{
-    size_t bytes = (size_t)filter->header.layers_at;
-    const struct open_file *file = &filter->file;
-    filter->metadata = map_file(file->fd, filter->file.write, 0, bytes, file->path, fault);
-    return filter->metadata != NULL ? 0 : -1;
 }
 
 /* Maps pages of the file. Returns NULL with the fault. */
@@ -133,7 +106,7 @@ static void unmap_layer(const struct layer *layer)
         map_drop(layer->stage.table, (size_t)(layer->stage.pages * PAGE_BYTES));
 }
 
-int filter_map_layer(struct filter *filter, const struct layer_record *record, struct fault *fault)
+static int map_layer(struct filter *filter, const struct layer_record *record, struct fault *fault)
 {
     struct layer *layer = &filter->layers[filter->count];
     const struct layer_plan *plan = &record->plan;
@@ -152,10 +125,10 @@ int filter_map_layer(struct filter *filter, const struct layer_record *record, s
     if (has_stage(layer)) {
         layer->stage.table = map_pages(filter, layer->stage.at, plan->stage, fault);
         layer->began_empty = !pages_have_data(filter, layer);
-    }
-    if (has_stage(layer) && layer->stage.table == NULL) {
-        unmap_layer(layer);
-        return -1;
+        if (layer->stage.table == NULL) {
+            unmap_layer(layer);
+            return -1;
+        }
     }
     filter->count++;
     return 0;
@@ -182,7 +155,7 @@ static int map_new_layers(struct filter *filter, struct fault *fault)
                       &count, fault) != 0)
         return -1;
     while (filter->count < count)
-        if (filter_map_layer(filter, &records[filter->count], fault) != 0)
+        if (map_layer(filter, &records[filter->count], fault) != 0)
             return -1;
     return 0;
 }
@@ -192,17 +165,6 @@ int filter_refresh(struct filter *filter, struct fault *fault)
     if (filter->file.fd < 0 || get32(filter, LAYER_COUNT_AT) <= filter->count)
         return 0;
     return map_new_layers(filter, fault);
-}
-
-static int open_all(struct filter *filter, struct fault *fault)
-{
-    const struct open_file *file = &filter->file;
-    return open_fd(filter, fault) == 0 && check_kind(filter, fault) == 0 &&
-                   find_real(filter, fault) == 0 &&
-                   (!filter->file.write || network_check(file->fd, file->path, fault) == 0) &&
-                   read_header(filter, fault) == 0 && map_new_layers(filter, fault) == 0
-               ? map_fixed(filter, fault)
-               : -1;
 }
 
 struct filter *filter_new(const struct filter_watch *watch, struct fault *fault)
@@ -222,20 +184,34 @@ struct filter *filter_new(const struct filter_watch *watch, struct fault *fault)
 struct filter *filter_open(const char *path, bool write, const struct filter_watch *watch,
                            struct fault *fault)
 {
+    uint8_t page[HEADER_BYTES];
     struct filter *filter = filter_new(watch, fault);
     if (filter == NULL)
         return NULL;
-    filter->file.write = write;
-    filter->file.path = strdup(path);
-    if (filter->file.path == NULL)
+    struct open_file *file = &filter->file;
+    file->write = write;
+    file->path = strdup(path);
+    if (file->path == NULL) {
         fault_errno(fault, path, NULL, ENOMEM);
-    if (filter->file.path == NULL || open_all(filter, fault) != 0) {
-        filter_close(filter);
-        return NULL;
+        goto failed;
     }
+    if (open_path(filter, fault) != 0 || read_page(filter, 0, page, fault) != 0 ||
+        header_decode(page, (uint64_t)file->status.st_size, path, &filter->header, fault) != 0)
+        goto failed;
+    filter->kernel = kernel_for(filter->header.plan.geometry);
+    if (map_new_layers(filter, fault) != 0)
+        goto failed;
+    size_t bytes = (size_t)filter->header.layers_at;
+    filter->metadata = map_file(file->fd, write, 0, bytes, path, fault);
+    if (filter->metadata == NULL)
+        goto failed;
     if (filter->header.plan.forget != 0)
         (void)clock_uptime(); /* it cannot be asked first when the process is confined */
     return filter;
+
+failed:
+    filter_close(filter);
+    return NULL;
 }
 
 /* --- closing --- */
@@ -264,10 +240,10 @@ void filter_close(struct filter *filter)
 /* --- the name --- */
 
 /* On an overlay, the first writer of a file gets a copy. Maps of those who opened the file before
- * keep showing the original, for ever, while read(2) shows the copy, and stat(2) the same device
+ * keep showing the original forever, while read(2) shows the copy, and stat(2) the same device
  * and inode number. The birth tells, except for a copy without contents that chown(1) has made
- * before; the counter of settlings tells as soon as a line was remembered, read again because a
- * read need not be atomic. To open for writing would tell, too, but make the copy. */
+ * before. The counter of settlings tells as soon as a line was remembered; it is read again
+ * because a read need not be atomic. (Opening for writing would tell, too, but make the copy.) */
 static bool is_behind_copy(const struct filter *filter)
 {
     uint64_t before, after, now;
@@ -302,7 +278,7 @@ static int check_name_now(struct filter *filter, struct fault *fault)
 int filter_check_name(struct filter *filter, struct fault *fault)
 {
     enum { RECENTLY = 10 };
-    /* A writer looks again when it settles. */
+    /* A writer checks again when it settles. */
     if (filter->file.fd < 0 ||
         (filter->file.write && clock_monotonic() - filter->file.named_at < RECENTLY))
         return 0;

@@ -7,6 +7,7 @@
 #define UNSEEN_FILTER_FILTER_H
 
 #include "core/growth.h"
+#include "core/hash.h"
 #include "format/header.h"
 #include "system/fault.h"
 
@@ -17,7 +18,7 @@
 
 struct filter;
 
-enum { BATCH_KEYS = 2048 }; /* at most so many are tested at a time */
+enum { BATCH_KEYS = 2048 }; /* at most this many are tested at a time */
 
 /* Callbacks for the user. The pointer and its members may be NULL. */
 struct filter_watch {
@@ -25,7 +26,7 @@ struct filter_watch {
     void (*grew)(const struct filter *filter, unsigned layers);
     /* It has waited five seconds for the lock of another writer. */
     void (*waits)(const struct filter *filter, bool to_the_end); /* system/lock.h */
-    /* It has waited as long for a slot: SLOTS_MAX runs have lines in flight. */
+    /* It has waited five seconds for a slot: SLOTS_MAX runs have lines in flight. */
     void (*waits_for_slot)(const struct filter *filter);
 };
 
@@ -67,7 +68,8 @@ int filter_descriptor(const struct filter *filter);
 /* The kind of the queue, QUEUE_NONE or another (format/shared.h). */
 uint8_t filter_queue(const struct filter *filter);
 
-/* About a layer, from 0 on, oldest first. Keys in its stage are counted, and have no bits yet. */
+/* About a layer, from 0 on, oldest first. Keys in its staging area are counted, and have no bits
+ * yet. */
 struct layer_plan filter_plan(const struct filter *filter, unsigned layer);
 const struct bits *filter_bits(const struct filter *filter, unsigned layer);
 uint64_t filter_layer_keys(const struct filter *filter, unsigned layer);
@@ -91,5 +93,70 @@ int filter_check_name(struct filter *filter, struct fault *fault);
 bool filter_is_file(const struct filter *filter, const struct stat *stat);
 /* Whether an open regular file begins as a filter. Does not move its offset. */
 bool filter_begins(int fd);
+
+/* --- reading its pages (pages.c) --- */
+
+/* A hint that this run will test about this many keys: if they touch much of the filter, its pages
+ * are read in bulk. A wrong hint costs only time. */
+void filter_expect(struct filter *filter, uint64_t keys);
+
+/* Reads ahead the next slice of layers that filter_expect chose. To be called now and then: takes
+ * as long as reading 16 MB from the disk, and nothing once all is read. */
+void filter_read_slice(struct filter *filter);
+
+/* Reads `pages` pages of a layer, from `page` on, in a run that reads all of it from front to back.
+ * Never fails. */
+void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages);
+
+/* --- the staging areas of large layers (stage.c) --- */
+
+/* Whether a writer ended while it emptied the stage of a layer. All keys are still in the stage. */
+bool filter_is_half_emptied(const struct filter *filter, unsigned layer);
+
+/* Reads the keys of a stage that fall on pages from..end of its layer, from the file, without a
+ * lock, roughly in the order of these pages; 1 ns per place. If the stage is emptied meanwhile,
+ * keys that are missed are in the layer by then. filter_read_stage fills `keys` and returns how
+ * many; 0 at the end; -1 with the fault, with EINTR after a signal. */
+enum { STAGE_PIECE = 512 };
+struct stage_reader {
+    const struct filter *filter;
+    unsigned layer;
+    uint64_t from, end;   /* pages */
+    uint64_t place, last; /* places of the table that are still to be read */
+};
+struct stage_reader filter_stage_reader(const struct filter *filter, unsigned layer, uint64_t from,
+                                        uint64_t end);
+ptrdiff_t filter_read_stage(struct stage_reader *reader, struct key keys[STAGE_PIECE],
+                            struct fault *fault);
+
+/* Counts the keys of a stage that fall on pages from..end and are not in its layer. Returns 0, or
+ * -1 as filter_read_stage. */
+int filter_count_staged(const struct filter *filter, unsigned layer, uint64_t from, uint64_t end,
+                        uint64_t *keys, struct fault *fault);
+
+/* How many pages of a layer may be dirty at a time: a sixteenth of the memory, from 64 MB to 1 GB,
+ * which is less than where the system begins to write back. */
+uint64_t filter_stretch(void);
+
+/* --- windows (window.c); times are milliseconds since 1970 --- */
+
+/* The generation in a layer of a window. */
+struct generation {
+    uint64_t number; /* from 1 on, larger ones are newer; 0: none */
+    bool retired;    /* the layer is being cleared, or was when a writer died */
+    bool filling;    /* new lines go here */
+    bool expired;    /* by time: forgotten, and to be cleared */
+    bool behind;     /* by time: the clock was set back while lines were added */
+    uint64_t began;
+    uint64_t ends; /* by time: when it expires if no more lines are added; else 0 */
+};
+struct generation filter_generation(const struct filter *filter, unsigned layer);
+
+/* Whether a writer is clearing a layer, or growing, right now. */
+bool filter_is_turning(const struct filter *filter);
+
+/* Of a window by time: the latest time in it, if that is ahead of the clock by more than a
+ * generation, so that nothing is forgotten until then; else 0. */
+uint64_t filter_clock_ahead(const struct filter *filter);
 
 #endif

@@ -10,7 +10,7 @@
 #include "io/side_file.h"
 #include "system/signals.h"
 
-/* The staging area of a layer (filter/stage.h). */
+/* The staging area of a layer (stage.c). */
 struct stage {
     uint64_t pages;    /* 0: the layer has none */
     uint64_t at;       /* where it begins in the file */
@@ -139,7 +139,7 @@ static inline bool layer_is_empty(const struct filter *filter, const struct laye
 }
 
 /* After bits have changed. A store through a map sets the file's time only when its page becomes
- * dirty, on tmpfs once for ever, and backup tools go by that time. */
+ * dirty, on tmpfs only once, and backup tools go by that time. */
 static inline void note_change(const struct filter *filter)
 {
     if (filter->file.fd >= 0)
@@ -174,7 +174,7 @@ static inline bool is_window(const struct filter *filter)
     return filter->header.plan.window;
 }
 
-/* --- store.c --- */
+/* --- filter.c --- */
 
 struct filter *filter_new(const struct filter_watch *watch, struct fault *fault);
 
@@ -196,9 +196,6 @@ int filter_check_signals(const struct filter *filter, struct fault *fault);
 
 /* Maps layers that another writer has added. */
 int filter_refresh(struct filter *filter, struct fault *fault);
-
-/* Maps one layer of a file. */
-int filter_map_layer(struct filter *filter, const struct layer_record *record, struct fault *fault);
 
 /* --- memory.c --- */
 
@@ -248,5 +245,117 @@ bool room_is_wanted(const struct filter *filter);
  * was added. */
 int room_plan(const struct filter *filter, struct layer_plan *layer, struct fault *fault);
 void room_tell(const struct filter *filter);
+
+/* Raises counters of a file that are far too low for the bits. Reads 4 to 16 pages per layer.
+ * LOCK_CHANGE must not be held. */
+void room_raise_counters(struct filter *filter);
+
+/* --- window.c --- */
+
+/* The layer that new keys go into; filter_layers if there is none, or its time is over. */
+unsigned generation_filling(const struct filter *filter);
+
+/* The newest layer, which takes keys that fit nowhere; for all filters, not only windows. */
+unsigned generation_newest(const struct filter *filter);
+
+/* The layer with the largest number, or filter_layers. */
+unsigned generation_largest(const struct filter *filter);
+
+/* The time now, for generation_expired; 0 if the filter is no window by time. */
+uint64_t generation_now(const struct filter *filter);
+/* Whether the layer's lines are forgotten, though its bits may be set. */
+bool generation_expired(const struct filter *filter, unsigned layer, uint64_t now);
+
+/* Under LOCK_CHANGE, after keys were settled in the layer: writes the time. */
+void window_settled(struct filter *filter, unsigned layer);
+
+/* How many keys fit into layers that may be cleared now; practically unlimited in a window by
+ * lines. 0 if the filter is no window. */
+uint64_t window_room_ahead(const struct filter *filter);
+
+/* Under LOCK_GROW: the layer to clear next; filter_layers if none may be cleared yet. */
+unsigned window_next(const struct filter *filter);
+
+/* Under LOCK_GROW, but not LOCK_CHANGE: clears the layer and makes it the newest generation. Takes
+ * as long as the disk. Returns 0, or -1 with the fault, maybe that of filter_check_signals: then
+ * the next writer that needs room does it again. */
+int window_turn(struct filter *filter, unsigned layer, struct fault *fault);
+
+/* --- stage.c: a reader of filter.h, too --- */
+
+/* As pages_prefetch, for the stage of a layer. */
+void stage_prefetch(const struct filter *filter, unsigned layer, const struct key *keys, size_t n);
+
+/* Sets seen[i] = 1 for keys that are in the stage of a layer. Exact. To be called before the layer
+ * is tested, because keys move from the stage to the layer. No lock; one cache miss per key. */
+void stage_test(const struct filter *filter, unsigned layer, const struct key *keys, size_t n,
+                uint8_t *seen);
+
+/* Under LOCK_CHANGE: puts keys into the stage of a layer; or sets them in the layer if this run
+ * does not use the stage, while the stage is emptied, or if a key has no place. Does not count
+ * them. */
+void stage_set(struct filter *filter, unsigned layer, const struct key *keys, size_t n);
+
+/* Whether the stage of a layer must be allocated or emptied before this run adds keys. False if
+ * this run does not use the stage. A hint, without a lock; a few loads. */
+bool stage_wants_room(const struct filter *filter, unsigned layer);
+
+/* Under LOCK_GROW, but not LOCK_CHANGE: makes room in the stage. If the stage is full, sets all its
+ * keys in the layer, which takes as long as the disk. If blocks cannot be allocated, this run uses
+ * the stage no more. Returns 0, or -1 with the fault, maybe that of filter_check_signals: then no
+ * key is lost, and the next writer that finds the stage full continues. */
+int stage_make_room(struct filter *filter, unsigned layer, struct fault *fault);
+
+/* --- pages.c --- */
+
+/* One page of a layer: where it is in memory, or `page` after it was read from the file (not its
+ * map, where a page fault would map the neighbours, too). NULL if it cannot be read. */
+const uint8_t *pages_get(const struct filter *filter, unsigned layer, uint64_t number,
+                         uint8_t page[PAGE_BYTES]);
+
+/* Asks the system to read the pages of these keys in all layers, in parallel, in the background.
+ * One system call per key and layer, 0.2 us if the page is in memory. Never fails. */
+void pages_prefetch(const struct filter *filter, const struct key *keys, size_t n);
+
+/* Under LOCK_CHANGE, before bits are set in a layer: from now on tests read the layer. */
+void pages_mark_bits(struct filter *filter, const struct layer *layer);
+
+/* Under LOCK_CHANGE: sets the bits of keys in a layer. */
+void pages_set(struct filter *filter, struct layer *layer, const struct key *keys, size_t n);
+
+/* Maps pages from..end of a layer of a file for writing. Returns 0, or -1 with the fault of
+ * filter_check_signals. */
+int pages_populate_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
+                            uint64_t end, struct fault *fault);
+
+/* Begins to write pages from..end of a layer to the disk; waits until the disk has begun. Returns
+ * as above. */
+int pages_begin_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
+                         uint64_t end, struct fault *fault);
+
+/* Flushes a layer, and the rest of the file. Returns 0, or -1 with the fault: that of
+ * filter_check_signals, or one that begins with `doing`. */
+int pages_flush(const struct filter *filter, const struct layer *layer, const char *doing,
+                struct fault *fault);
+
+/* Clears a layer; in a file, with `flush`, also flushes it. Returns as above. */
+int pages_clear(const struct filter *filter, const struct layer *layer, bool flush,
+                const char *doing, struct fault *fault);
+
+/* Whether a layer may have been written to since it was allocated. In memory: false. */
+bool pages_have_data(const struct filter *filter, const struct layer *layer);
+
+/* Asks for huge pages. */
+void pages_use_huge(struct layer *layer);
+enum {
+    HUGE_BYTES = 2 << 20,
+    HUGE_FROM = 16384 /* keys in a layer from which huge pages pay off */
+};
+
+/* --- removal.c --- */
+
+/* Under LOCK_CHANGE: undo the last key of a removal that was killed. */
+bool removal_repair_is_due(const struct filter *filter);
+void removal_repair(struct filter *filter);
 
 #endif

@@ -9,10 +9,7 @@
  */
 #include "filter/internal.h"
 
-#include "filter/generation.h"
-#include "filter/pages.h"
 #include "filter/probe.h"
-#include "filter/window.h"
 #include "system/clock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * pages - see pages.h.
+ * pages - how pages of layers are read, written, flushed and cleared.
  *
  * A key touches one page, anywhere. A run of a few lines should read, clear and dirty only those
  * pages, however large the filter is. A run that touches most pages is up to twice as fast if they
@@ -15,9 +15,8 @@
  *
  * Sources: madvise(2); measured with tests/bench/run, rows lines, middle, small.
  */
-#include "filter/pages.h"
-
 #include "filter/internal.h"
+
 #include "system/io.h"
 #include "system/machine.h"
 #include "system/map.h"
@@ -28,9 +27,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A run is large if it has a key for one page in so many. */
-enum { FEW = 16 };
-enum { SMALL_BYTES = 128 << 20 };
+enum {
+    FEW = 16, /* a run is large if it has a key for one page in 16 */
+    SMALL_BYTES = 128 << 20,
+    SLICE_PAGES = 4096 /* 16 MB: takes 0.16 s from a slow disk; a layer of 3.7 GB is read within a
+                        * million lines */
+};
 
 static size_t bytes_of(const struct layer *layer)
 {
@@ -58,7 +60,7 @@ static void populate(const struct bits *bits, uint64_t page, uint64_t pages, int
     advise(bits, page, pages, MADV_RANDOM);
 }
 
-void pages_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
+void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
 {
     const struct bits *bits = filter_bits(filter, layer);
     if (in_memory(filter))
@@ -74,7 +76,7 @@ static bool takes_huge(const struct layer *layer)
     return bytes_of(layer) <= SMALL_BYTES;
 }
 
-void pages_expect(struct filter *filter, uint64_t keys)
+void filter_expect(struct filter *filter, uint64_t keys)
 {
     for (unsigned i = 0; i < filter->count; i++) {
         struct layer *layer = &filter->layers[i];
@@ -89,15 +91,12 @@ void pages_expect(struct filter *filter, uint64_t keys)
     }
 }
 
-/* 16 MB: takes 0.16 s from a slow disk; a layer of 3.7 GB is read within a million lines. */
-enum { SLICE_PAGES = 4096 };
-
 static uint64_t slice_from(uint64_t page, uint64_t end)
 {
     return end - page < SLICE_PAGES ? end - page : SLICE_PAGES;
 }
 
-void pages_read_slice(struct filter *filter)
+void filter_read_slice(struct filter *filter)
 {
     for (unsigned i = 0; i < filter->count; i++) {
         struct layer *layer = &filter->layers[i];
@@ -123,22 +122,16 @@ const uint8_t *pages_get(const struct filter *filter, unsigned layer, uint64_t n
                                                                                              : NULL;
 }
 
-/* Reads exactly one page per key, whatever advice the map has. */
-static void ask(const struct layer *layer, const struct key *keys, size_t n)
-{
-    /* Its huge pages must not be split. */
-    if (layer->in_bulk && takes_huge(layer))
-        return;
-    for (size_t i = 0; i < n; i++)
-        advise(&layer->bits, geometry_page(keys[i], layer->plan.pages), 1, MADV_WILLNEED);
-}
-
 void pages_prefetch(const struct filter *filter, const struct key *keys, size_t n)
 {
     for (unsigned i = filter->count; i-- > 0;) {
         const struct layer *layer = &filter->layers[i];
-        if (!layer_is_empty(filter, layer))
-            ask(layer, keys, n);
+        /* Huge pages must not be split. */
+        if (layer_is_empty(filter, layer) || (layer->in_bulk && takes_huge(layer)))
+            continue;
+        /* This reads exactly one page per key, whatever advice the map has. */
+        for (size_t k = 0; k < n; k++)
+            advise(&layer->bits, geometry_page(keys[k], layer->plan.pages), 1, MADV_WILLNEED);
     }
 }
 
@@ -155,11 +148,6 @@ int pages_populate_to_write(const struct filter *filter, const struct layer *lay
 
 /* --- to the disk --- */
 
-enum {
-    BEGIN = SYNC_FILE_RANGE_WRITE,
-    FINISH = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER,
-};
-
 static int sync_range(const struct filter *filter, const struct layer *layer, uint64_t page,
                       uint64_t pages, unsigned how)
 {
@@ -174,7 +162,7 @@ int pages_begin_to_write(const struct filter *filter, const struct layer *layer,
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
-        (void)sync_range(filter, layer, page, slice_from(page, end), BEGIN);
+        (void)sync_range(filter, layer, page, slice_from(page, end), SYNC_FILE_RANGE_WRITE);
     }
     return 0;
 }
@@ -185,11 +173,13 @@ int pages_begin_to_write(const struct filter *filter, const struct layer *layer,
 int pages_flush(const struct filter *filter, const struct layer *layer, const char *doing,
                 struct fault *fault)
 {
+    const unsigned finish = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                            SYNC_FILE_RANGE_WAIT_AFTER;
     uint64_t end = layer->plan.pages;
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
-        if (sync_range(filter, layer, page, slice_from(page, end), FINISH) != 0 &&
+        if (sync_range(filter, layer, page, slice_from(page, end), finish) != 0 &&
             errno != ENOSYS && errno != EINVAL && errno != ESPIPE && errno != EPERM)
             return fault_errno(fault, filter_name(filter), doing, errno);
     }
@@ -230,7 +220,7 @@ int pages_clear(const struct filter *filter, const struct layer *layer, bool flu
 
 /* --- bits --- */
 
-void pages_get_bits(struct filter *filter, const struct layer *layer)
+void pages_mark_bits(struct filter *filter, const struct layer *layer)
 {
     if (has_stage(layer) && get64(filter, layer->state_at + LAYER_HAS_BITS) == 0)
         put64(filter, layer->state_at + LAYER_HAS_BITS, 1);
@@ -239,6 +229,6 @@ void pages_get_bits(struct filter *filter, const struct layer *layer)
 
 void pages_set(struct filter *filter, struct layer *layer, const struct key *keys, size_t n)
 {
-    pages_get_bits(filter, layer);
+    pages_mark_bits(filter, layer);
     filter->kernel->set(&layer->bits, keys, n);
 }

@@ -7,11 +7,6 @@
  */
 #include "filter/internal.h"
 
-#include "filter/generation.h"
-#include "filter/pages.h"
-#include "filter/stage.h"
-#include "filter/window.h"
-
 #include <string.h>
 
 static uint64_t room_in(const struct filter *filter, unsigned layer)

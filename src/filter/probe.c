@@ -7,10 +7,7 @@
  */
 #include "filter/probe.h"
 
-#include "filter/generation.h"
 #include "filter/internal.h"
-#include "filter/pages.h"
-#include "filter/stage.h"
 
 #include <string.h>
 

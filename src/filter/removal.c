@@ -46,80 +46,68 @@ bool removal_is_unfinished(const struct filter *filter)
            removal_repair_is_due(filter);
 }
 
-static void journal_begin(struct filter *filter, unsigned layer, struct key key)
-{
-    uint8_t *journal = filter->metadata + journal_at(filter);
-    put32(filter, journal_at(filter) + JOURNAL_LAYER, layer);
-    store_key(journal + JOURNAL_KEY, key);
-    cells_save(&filter->layers[layer].bits, key, journal + JOURNAL_BLOCKS);
-    fence_for_others();
-    put32(filter, journal_at(filter), 1);
-    fence_for_others();
-}
-
-static void journal_end(struct filter *filter)
-{
-    fence_for_others();
-    put32(filter, journal_at(filter), 0);
-}
-
 void removal_repair(struct filter *filter)
 {
-    const uint8_t *journal = filter->metadata + journal_at(filter);
-    uint32_t layer = get32(filter, journal_at(filter) + JOURNAL_LAYER);
+    size_t at = journal_at(filter);
+    const uint8_t *journal = filter->metadata + at;
+    uint32_t layer = get32(filter, at + JOURNAL_LAYER);
     /* Others may have tested the key as absent meanwhile, so they must test again. */
     if (layer < filter->count &&
         cells_restore(&filter->layers[layer].bits, load_key(journal + JOURNAL_KEY),
                       journal + JOURNAL_BLOCKS))
         count_settling(filter);
-    journal_end(filter);
+    fence_for_others();
+    put32(filter, at, 0);
 }
 
-/* Which layers may have each key: bit i of in[] is layer i. Other layers will not come to have it
- * while keys are removed. */
-static void find_layers(const struct filter *filter, const struct key *keys, size_t n,
-                        uint64_t in[BATCH_KEYS])
-{
-    uint8_t seen[BATCH_KEYS];
-    memset(in, 0, n * sizeof *in);
-    for (unsigned i = 0; i < filter->count; i++) {
-        memset(seen, 0, n);
-        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
-        for (size_t k = 0; k < n; k++)
-            in[k] |= (uint64_t)seen[k] << i;
-    }
-}
-
+/* Removes a key from the one layer that has it, of those in the bits of `in`. */
 static enum removal remove_key(struct filter *filter, struct key key, uint64_t in)
 {
-    unsigned found = 0, layer = 0;
+    size_t at = journal_at(filter);
+    uint8_t *journal = filter->metadata + at;
+    unsigned found = 0, number = 0;
     for (unsigned i = 0; i < filter->count; i++)
         if ((in >> i & 1) != 0 && cells_has(&filter->layers[i].bits, key)) {
             found++;
-            layer = i;
+            number = i;
         }
     if (found != 1)
         return found == 0 ? REMOVAL_ABSENT : REMOVAL_AMBIGUOUS;
-    journal_begin(filter, layer, key);
-    cells_remove(&filter->layers[layer].bits, key);
-    journal_end(filter);
-    uint64_t keys = layer_keys(filter, &filter->layers[layer]);
+    const struct layer *layer = &filter->layers[number];
+
+    put32(filter, at + JOURNAL_LAYER, number);
+    store_key(journal + JOURNAL_KEY, key);
+    cells_save(&layer->bits, key, journal + JOURNAL_BLOCKS);
+    fence_for_others();
+    put32(filter, at, 1);
+    fence_for_others();
+    cells_remove(&layer->bits, key);
+    fence_for_others();
+    put32(filter, at, 0);
+
+    uint64_t keys = layer_keys(filter, layer);
     if (keys > 0)
-        put64(filter, layer_state_at(layer) + LAYER_KEYS, keys - 1);
+        put64(filter, layer->state_at + LAYER_KEYS, keys - 1);
     return REMOVAL_DONE;
 }
 
 ptrdiff_t removal_remove(struct filter *filter, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault)
 {
-    uint64_t in[BATCH_KEYS];
+    uint64_t in[BATCH_KEYS] = {0}; /* which layers may have each key: bit i is layer i */
     ptrdiff_t removed = 0;
     if (!filter->header.plan.geometry.counting)
         return fault_set(fault, filter->file.path, "is not a counting filter");
     /* The test also reads the pages into memory before the lock is taken. */
     if (probe(filter, keys, n, removals, fault) != 0 || filter_lock_to_settle(filter, fault) != 0)
         return -1;
-    find_layers(filter, keys, n, in);
+    /* Layers in which a key is not found now will not come to have it while keys are removed. */
+    for (unsigned i = 0; i < filter->count; i++) {
+        uint8_t seen[BATCH_KEYS] = {0};
+        filter->kernel->test(&filter->layers[i].bits, keys, n, seen);
+        for (size_t k = 0; k < n; k++)
+            in[k] |= (uint64_t)seen[k] << i;
+    }
     for (size_t i = 0; i < n; i++) {
         removals[i] = (uint8_t)remove_key(filter, keys[i], in[i]);
         removed += removals[i] == REMOVAL_DONE;

@@ -23,8 +23,4 @@ ptrdiff_t removal_remove(struct filter *filter, const struct key *keys, size_t n
 /* Whether a removal was killed, so that the next writer will undo its last key. */
 bool removal_is_unfinished(const struct filter *filter);
 
-/* Under LOCK_CHANGE: undo the last key of a removal that was killed. */
-bool removal_repair_is_due(const struct filter *filter);
-void removal_repair(struct filter *filter);
-
 #endif

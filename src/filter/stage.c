@@ -1,5 +1,9 @@
 /*
- * stage - see stage.h.
+ * stage - the staging area of a large layer: a buffer of new keys, which are set in the layer
+ * together.
+ *
+ * A hash table of keys in the order of the layer's pages, without false positives. Its keys count
+ * as keys of the layer. A stage that is not in use is a hole in the file.
  *
  * If the keys of a run are set in the layer one by one, each dirties a page, anywhere. Above a
  * fraction of the memory (vm.dirty_background_ratio) the system writes dirty pages back at once,
@@ -37,10 +41,8 @@
  * In the file a stage precedes its layer, so a copy made front to back while the stage is emptied
  * has each key in at least one of them.
  */
-#include "filter/stage.h"
-
 #include "filter/internal.h"
-#include "filter/pages.h"
+
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/machine.h"
@@ -52,10 +54,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KEYS_A_PAGE = PAGE_BYTES / KEY_BYTES };
-
-/* Far enough for memory to answer (core/kernel_body.h). */
-enum { AHEAD = 32 };
+enum {
+    KEYS_A_PAGE = PAGE_BYTES / KEY_BYTES,
+    AHEAD = 32 /* far enough for memory to answer (core/kernel_body.h) */
+};
 
 static uint64_t era_of(const struct filter *filter, unsigned layer)
 {
@@ -77,7 +79,7 @@ static bool is_emptying(const struct filter *filter, unsigned layer)
     return is_marked(filter, layer) && lock_is_held(filter->file.fd, LOCK_GROW);
 }
 
-bool stage_is_half_emptied(const struct filter *filter, unsigned layer)
+bool filter_is_half_emptied(const struct filter *filter, unsigned layer)
 {
     return is_marked(filter, layer) && !is_emptying(filter, layer);
 }
@@ -113,18 +115,6 @@ static struct key *find(const struct stage *stage, struct key key, bool *there)
     return NULL;
 }
 
-/* Under LOCK_CHANGE. Returns whether the key is in the stage now. */
-static bool put(const struct stage *stage, struct key key)
-{
-    bool there = false;
-    struct key *at = key.lo != 0 ? find(stage, key, &there) : NULL;
-    if (at != NULL && !there) {
-        __atomic_store_n(&at->hi, LITTLE64(key.hi), __ATOMIC_RELAXED);
-        __atomic_store_n(&at->lo, LITTLE64(key.lo), __ATOMIC_RELEASE);
-    }
-    return at != NULL;
-}
-
 static void prefetch(const struct stage *stage, const struct key *keys, size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++)
@@ -158,47 +148,49 @@ void stage_prefetch(const struct filter *filter, unsigned layer, const struct ke
 
 /* --- filling --- */
 
-/* How many keys are on `pages` pages: a random one of each of so many equal sections. */
-static unsigned sample(const struct stage *stage, unsigned pages)
+/* To be called for a key without a place. Now and then counts the keys of a few pages, a random one
+ * of each of as many equal sections, and notes that the stage is full. */
+static void check_full(struct stage *stage, uint64_t era)
 {
-    uint64_t each = stage->pages / pages;
-    unsigned keys = 0;
-    for (unsigned i = 0; i < pages; i++) {
+    enum { EVERY = 512, PAGES = 16, FULL = 65 };
+    if (stage->unplaced++ % EVERY != 0)
+        return;
+    uint64_t pages = stage->pages < PAGES ? stage->pages : PAGES;
+    uint64_t each = stage->pages / pages, keys = 0;
+    for (uint64_t i = 0; i < pages; i++) {
         const struct key *page = &stage->table[(i * each + random_word() % each) * KEYS_A_PAGE];
         for (unsigned k = 0; k < KEYS_A_PAGE; k++)
             keys += low_word(&page[k]) != 0;
     }
-    return keys;
-}
-
-/* To be called when a key has no place. */
-static void check_full(struct stage *stage, uint64_t era)
-{
-    enum { EVERY = 512, PAGES = 16, FULL = 65 };
-    unsigned pages = stage->pages < PAGES ? (unsigned)stage->pages : PAGES;
-    if (stage->unplaced++ % EVERY == 0 && sample(stage, pages) * 100 > FULL * KEYS_A_PAGE * pages)
+    if (keys * 100 > FULL * KEYS_A_PAGE * pages)
         stage->full = era;
 }
 
-void stage_set(struct filter *filter, unsigned layer, const struct key *keys, size_t n)
+void stage_set(struct filter *filter, unsigned number, const struct key *keys, size_t n)
 {
-    struct stage *stage = &filter->layers[layer].stage;
+    struct layer *layer = &filter->layers[number];
+    struct stage *stage = &layer->stage;
     /* The mark before the era, because the mark is cleared last. */
-    bool emptying = is_emptying(filter, layer);
-    uint64_t era = era_of(filter, layer);
+    bool emptying = is_emptying(filter, number);
+    uint64_t era = era_of(filter, number);
     if (emptying || !in_use(era) || stage->ours != era) {
-        pages_set(filter, &filter->layers[layer], keys, n);
+        pages_set(filter, layer, keys, n);
         return;
     }
     prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
     for (size_t i = 0; i < n; i++) {
+        bool there = false;
         if (n - i > AHEAD)
             prefetch(stage, keys, i + AHEAD, i + AHEAD + 1);
-        if (put(stage, keys[i]))
-            continue;
-        pages_set(filter, &filter->layers[layer], &keys[i], 1);
-        if (keys[i].lo != 0)
-            check_full(stage, era);
+        struct key *at = keys[i].lo != 0 ? find(stage, keys[i], &there) : NULL;
+        if (at == NULL) {
+            pages_set(filter, layer, &keys[i], 1);
+            if (keys[i].lo != 0)
+                check_full(stage, era);
+        } else if (!there) {
+            __atomic_store_n(&at->hi, LITTLE64(keys[i].hi), __ATOMIC_RELAXED);
+            __atomic_store_n(&at->lo, LITTLE64(keys[i].lo), __ATOMIC_RELEASE);
+        }
     }
 }
 
@@ -210,8 +202,8 @@ static uint64_t place_of_page(const struct layer *layer, uint64_t page)
     return (uint64_t)((double)page / (double)layer->plan.pages * (double)places_of(&layer->stage));
 }
 
-struct stage_reader stage_begin(const struct filter *filter, unsigned layer, uint64_t from,
-                                uint64_t end)
+struct stage_reader filter_stage_reader(const struct filter *filter, unsigned layer, uint64_t from,
+                                        uint64_t end)
 {
     struct stage_reader reader = {.filter = filter, .layer = layer, .from = from, .end = end};
     if (!has_stage(&filter->layers[layer]) || !in_use(era_of(filter, layer)))
@@ -222,48 +214,40 @@ struct stage_reader stage_begin(const struct filter *filter, unsigned layer, uin
     return reader;
 }
 
-/* Keeps those of n places whose keys fall on the reader's pages. Returns how many. */
-static size_t keep(const struct stage_reader *reader, struct key *keys, size_t n)
-{
-    uint64_t pages = reader->filter->layers[reader->layer].plan.pages;
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct key key = {LITTLE64(keys[i].lo), LITTLE64(keys[i].hi)};
-        uint64_t page = geometry_page(key, pages);
-        keys[kept] = key;
-        kept += key.lo != 0 && page >= reader->from && page < reader->end;
-    }
-    return kept;
-}
-
-ptrdiff_t stage_read(struct stage_reader *reader, struct key keys[STAGE_PIECE], struct fault *fault)
+ptrdiff_t filter_read_stage(struct stage_reader *reader, struct key keys[STAGE_PIECE],
+                            struct fault *fault)
 {
     const struct filter *filter = reader->filter;
-    const struct stage *stage = &filter->layers[reader->layer].stage;
+    const struct layer *layer = &filter->layers[reader->layer];
     size_t kept = 0;
     while (kept == 0 && reader->place < reader->last) {
-        uint64_t left = reader->last - reader->place;
+        uint64_t left = reader->last - reader->place, at = reader->place * KEY_BYTES;
         size_t n = left < STAGE_PIECE ? (size_t)left : STAGE_PIECE, bytes = n * KEY_BYTES;
         if (signals_arrived() && !filter->settling)
             return fault_errno(fault, filter->file.path, NULL, EINTR);
-        if (io_read_at(filter->file.fd, keys, bytes, stage->at + reader->place * KEY_BYTES) !=
-            bytes)
+        if (io_read_at(filter->file.fd, keys, bytes, layer->stage.at + at) != bytes)
             return fault_errno(fault, filter->file.path, NULL, errno != 0 ? errno : EIO);
         reader->place += n;
-        kept = keep(reader, keys, n);
+        /* Keeps the keys that fall on the reader's pages. */
+        for (size_t i = 0; i < n; i++) {
+            struct key key = {LITTLE64(keys[i].lo), LITTLE64(keys[i].hi)};
+            uint64_t page = geometry_page(key, layer->plan.pages);
+            keys[kept] = key;
+            kept += key.lo != 0 && page >= reader->from && page < reader->end;
+        }
     }
     return (ptrdiff_t)kept;
 }
 
-int stage_count(const struct filter *filter, unsigned layer, uint64_t from, uint64_t end,
-                uint64_t *keys, struct fault *fault)
+int filter_count_staged(const struct filter *filter, unsigned layer, uint64_t from, uint64_t end,
+                        uint64_t *keys, struct fault *fault)
 {
     struct key piece[STAGE_PIECE];
     const struct bits *bits = &filter->layers[layer].bits;
-    struct stage_reader reader = stage_begin(filter, layer, from, end);
+    struct stage_reader reader = filter_stage_reader(filter, layer, from, end);
     ptrdiff_t n;
     *keys = 0;
-    while ((n = stage_read(&reader, piece, fault)) > 0) {
+    while ((n = filter_read_stage(&reader, piece, fault)) > 0) {
         uint8_t seen[STAGE_PIECE] = {0};
         filter->kernel->test(bits, piece, (size_t)n, seen);
         for (ptrdiff_t i = 0; i < n; i++)
@@ -282,91 +266,78 @@ bool stage_wants_room(const struct filter *filter, unsigned layer)
            !is_emptying(filter, layer);
 }
 
-/* A sixteenth of the memory, from 64 MB to 1 GB: less than where the system begins to write
- * back. */
-uint64_t stage_stretch(void)
+uint64_t filter_stretch(void)
 {
     enum { LEAST = 16384, MOST = 262144 };
     uint64_t stretch = machine_memory() / PAGE_BYTES / 16;
     return stretch < LEAST ? LEAST : stretch > MOST ? MOST : stretch;
 }
 
-/* Sets the keys of pages from..end in the layer, under LOCK_CHANGE for a piece at a time. */
-static int set_stretch(struct filter *filter, unsigned layer, uint64_t from, uint64_t end,
-                       struct fault *fault)
-{
-    struct key keys[STAGE_PIECE];
-    struct stage_reader reader = stage_begin(filter, layer, from, end);
-    ptrdiff_t n;
-    while ((n = stage_read(&reader, keys, fault)) > 0) {
-        if (filter_check_signals(filter, fault) != 0 || filter_lock(filter, fault) != 0)
-            return -1;
-        filter->kernel->set(&filter->layers[layer].bits, keys, (size_t)n);
-        filter_unlock(filter);
-    }
-    return n < 0 ? -1 : 0;
-}
-
-/* Steps 1 and 2. The system writes a stretch of pages while the next stretch is set. */
+/* Step 2. The system writes a stretch of pages while the next one is set, and LOCK_CHANGE is held
+ * for a piece at a time. */
 static int set_all(struct filter *filter, unsigned number, struct fault *fault)
 {
     const struct layer *layer = &filter->layers[number];
-    uint64_t pages = layer->plan.pages, stretch = stage_stretch(), end;
-    if (filter_lock(filter, fault) != 0)
-        return -1;
-    pages_get_bits(filter, layer);
-    put64(filter, layer->state_at + LAYER_EMPTYING, 1);
-    filter_unlock(filter);
+    uint64_t pages = layer->plan.pages, stretch = filter_stretch(), end;
     for (uint64_t from = 0; from < pages; from = end) {
+        struct key keys[STAGE_PIECE];
+        ptrdiff_t n;
         end = pages - from < stretch ? pages : from + stretch;
-        if (pages_populate_to_write(filter, layer, from, end, fault) != 0 ||
-            set_stretch(filter, number, from, end, fault) != 0 ||
-            pages_begin_to_write(filter, layer, from, end, fault) != 0)
+        if (pages_populate_to_write(filter, layer, from, end, fault) != 0)
+            return -1;
+        struct stage_reader reader = filter_stage_reader(filter, number, from, end);
+        while ((n = filter_read_stage(&reader, keys, fault)) > 0) {
+            if (filter_check_signals(filter, fault) != 0 || filter_lock(filter, fault) != 0)
+                return -1;
+            filter->kernel->set(&layer->bits, keys, (size_t)n);
+            filter_unlock(filter);
+        }
+        if (n < 0 || pages_begin_to_write(filter, layer, from, end, fault) != 0)
             return -1;
     }
     return pages_flush(filter, layer, "cannot be written", fault);
 }
 
-/* Step 4. Blocks that cannot be freed are cleared. */
-static int free_blocks(struct filter *filter, unsigned layer, struct fault *fault)
+int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
 {
-    enum { SLICE = 4096 };
-    const struct stage *stage = &filter->layers[layer].stage;
-    for (uint64_t page = 0; page < stage->pages; page += SLICE) {
-        uint64_t left = stage->pages - page;
-        size_t bytes = (size_t)(left < SLICE ? left : SLICE) * PAGE_BYTES;
-        if (filter_check_signals(filter, fault) != 0)
-            return -1;
-        if (io_punch_hole(filter->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
-            memset(&stage->table[page * KEYS_A_PAGE], 0, bytes);
-    }
-    put64(filter, layer_state_at(layer) + LAYER_EMPTYING, 0);
-    return 0;
-}
+    enum { SLICE = 4096 }; /* pages */
+    const struct layer *layer = &filter->layers[number];
+    struct stage *stage = &filter->layers[number].stage;
+    uint64_t era = era_of(filter, number);
 
-/* Flushes the era before keys come, or they would not be found after a power cut. */
-static void allocate(struct filter *filter, unsigned layer)
-{
-    struct stage *stage = &filter->layers[layer].stage;
-    uint64_t era = era_of(filter, layer);
+    if (in_use(era) && stage->full == era) {
+        /* Step 1. */
+        if (filter_lock(filter, fault) != 0)
+            return -1;
+        pages_mark_bits(filter, layer);
+        put64(filter, layer->state_at + LAYER_EMPTYING, 1);
+        filter_unlock(filter);
+        /* Steps 2 and 3. */
+        if (set_all(filter, number, fault) != 0)
+            return -1;
+        put64(filter, layer->state_at + LAYER_ERA, ++era);
+    }
+
+    /* Step 4, also after a writer that ended before it. Blocks that cannot be freed are cleared. */
+    if (!in_use(era) && is_marked(filter, number)) {
+        for (uint64_t page = 0; page < stage->pages; page += SLICE) {
+            uint64_t left = stage->pages - page;
+            size_t bytes = (size_t)(left < SLICE ? left : SLICE) * PAGE_BYTES;
+            if (filter_check_signals(filter, fault) != 0)
+                return -1;
+            if (io_punch_hole(filter->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
+                memset(&stage->table[page * KEYS_A_PAGE], 0, bytes);
+        }
+        put64(filter, layer->state_at + LAYER_EMPTYING, 0);
+    }
+
+    /* All blocks are allocated, and the era is flushed before keys come, or they would not be found
+     * after a power cut. */
     stage->unused = io_reserve(filter->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
     if (!stage->unused && !in_use(era)) {
-        put64(filter, layer_state_at(layer) + LAYER_ERA, ++era);
+        put64(filter, layer->state_at + LAYER_ERA, ++era);
         stage->unused = msync(filter->metadata, FLIGHT_AT, MS_SYNC) != 0;
     }
     stage->ours = stage->unused ? 0 : era;
-}
-
-int stage_make_room(struct filter *filter, unsigned layer, struct fault *fault)
-{
-    uint64_t era = era_of(filter, layer);
-    if (in_use(era) && filter->layers[layer].stage.full == era) {
-        if (set_all(filter, layer, fault) != 0)
-            return -1;
-        put64(filter, layer_state_at(layer) + LAYER_ERA, ++era);
-    }
-    if (!in_use(era) && is_marked(filter, layer) && free_blocks(filter, layer, fault) != 0)
-        return -1;
-    allocate(filter, layer);
     return 0;
 }

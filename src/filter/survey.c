@@ -1,9 +1,7 @@
 #include "filter/survey.h"
 
 #include "core/join.h"
-#include "filter/pages.h"
-#include "filter/stage.h"
-#include "filter/window.h"
+#include "filter/internal.h"
 #include "system/signals.h"
 
 #include <math.h>
@@ -20,7 +18,7 @@ static uint64_t spread(uint64_t pages, uint64_t most, uint64_t i)
     return pages <= most ? i : (uint64_t)((double)pages / (double)most * (double)i);
 }
 
-/* Reads the pages of a layer; if these are more than `most`, so many of them. Returns how many
+/* Reads the pages of a layer; if there are more than `most`, only that many. Returns how many
  * pages of the layer there are for each that was read. */
 static double survey_pages(struct estimate *estimate, const struct filter *filter, unsigned layer,
                            uint64_t most, uint64_t *staged)
@@ -32,7 +30,7 @@ static double survey_pages(struct estimate *estimate, const struct filter *filte
     *staged = 0;
     for (uint64_t i = 0; i < most && most < bits->pages; i++) {
         uint64_t here, number = spread(bits->pages, most, i);
-        (void)stage_count(filter, layer, number, number + 1, &here, &ignored);
+        (void)filter_count_staged(filter, layer, number, number + 1, &here, &ignored);
         *staged += here;
         const uint8_t *page = pages_get(filter, layer, number, buffer);
         if (page != NULL)
@@ -40,12 +38,12 @@ static double survey_pages(struct estimate *estimate, const struct filter *filte
     }
     if (most < bits->pages)
         return (double)bits->pages / fmax(1, (double)estimate->pages);
-    (void)stage_count(filter, layer, 0, bits->pages, staged, &ignored);
+    (void)filter_count_staged(filter, layer, 0, bits->pages, staged, &ignored);
     estimate_expect(estimate, bits->pages);
     for (uint64_t page = 0; page < bits->pages && !signals_arrived(); page += SURVEY_PIECE) {
         uint64_t left = bits->pages - page;
         uint64_t pages = left < SURVEY_PIECE ? left : SURVEY_PIECE;
-        pages_read_ahead(filter, layer, page, pages);
+        filter_read_ahead(filter, layer, page, pages);
         estimate_add(estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
     return 1;
@@ -71,7 +69,8 @@ static void survey_layer(struct layer_survey *layer, const struct filter *filter
         .fill = estimate_fill(&estimate),
         .counted_before = counted_before,
         .counted = filter_layer_keys(filter, i),
-        .generation = plan->window ? generation_of(filter, i) : (struct generation){.number = 0},
+        .generation = plan->window ? filter_generation(filter, i)
+                                   : (struct generation){.number = 0},
     };
     struct geometry geometry = layer->plan.geometry;
     uint64_t pages = layer->plan.pages;
@@ -175,50 +174,33 @@ static void survey_lines(struct survey *survey, const struct filter *filter, uin
 
 /* --- windows --- */
 
-/* The oldest generation that is not forgotten, or `layers`. */
-static unsigned oldest_of(const struct survey *survey)
-{
-    unsigned oldest = survey->layers;
-    for (unsigned i = 0; i < survey->layers; i++) {
-        uint64_t number = survey->layer[i].generation.number;
-        if (number != 0 && !survey->layer[i].generation.expired &&
-            (oldest == survey->layers || number < survey->layer[oldest].generation.number))
-            oldest = i;
-    }
-    return oldest;
-}
-
 /* In a window only lines that are not forgotten count, and the next limit is the end of a
  * generation. Every free layer is filled before the oldest is forgotten. */
 static void survey_window(struct survey *survey)
 {
-    survey->next = oldest_of(survey);
+    uint64_t oldest = UINT64_MAX;
+    survey->next = survey->layers;
     /* If none is filling, the next key begins a generation. All first layers are alike. */
     survey->keys_until = survey->layer[0].capacity;
     for (unsigned i = 0; i < survey->layers; i++) {
         const struct layer_survey *layer = &survey->layer[i];
+        const struct generation *generation = &layer->generation;
         double room = fmax(layer->capacity - (double)layer->counted, 0);
         survey->capacity += layer->capacity;
-        if (!layer->generation.expired)
+        if (!generation->expired)
             survey->keys += layer->lines;
-        if (layer->generation.filling)
+        if (generation->filling)
             survey->until_forgetting += survey->keys_until = room;
-        if (layer->generation.number == 0)
+        if (generation->number == 0)
             survey->until_forgetting += layer->capacity;
+        else if (!generation->expired && generation->number < oldest) {
+            oldest = generation->number;
+            survey->next = i;
+        }
     }
 }
 
 /* --- the whole filter --- */
-
-/* A layer that is being emptied, or was when its writer died, is not judged. */
-static void count_odd_pages(struct survey *survey, const struct filter *filter, unsigned i)
-{
-    const struct layer_survey *layer = &survey->layer[i];
-    if (window_is_turning(filter) || layer->generation.retired || stage_is_half_emptied(filter, i))
-        return;
-    survey->fuller_pages += layer->evenness.fuller;
-    survey->emptier_pages += layer->evenness.emptier;
-}
 
 static void survey_filter(struct survey *survey, const struct filter *filter, uint64_t most)
 {
@@ -229,7 +211,12 @@ static void survey_filter(struct survey *survey, const struct filter *filter, ui
         survey_layer(layer, filter, i, most);
         if (most == UINT64_MAX && signals_arrived())
             return;
-        count_odd_pages(survey, filter, i);
+        /* A layer that is being emptied, or was when its writer died, is not judged. */
+        if (!filter_is_turning(filter) && !layer->generation.retired &&
+            !filter_is_half_emptied(filter, i)) {
+            survey->fuller_pages += layer->evenness.fuller;
+            survey->emptier_pages += layer->evenness.emptier;
+        }
         survey->pages += layer->plan.pages;
         survey->sampled = survey->sampled || layer->plan.pages > most;
         survey->deviation = hypot(survey->deviation, layer->deviation);

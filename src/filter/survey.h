@@ -5,7 +5,7 @@
 #define UNSEEN_FILTER_SURVEY_H
 
 #include "core/evenness.h"
-#include "filter/generation.h"
+#include "filter/filter.h"
 
 struct layer_survey {
     struct layer_plan plan;
@@ -18,7 +18,7 @@ struct layer_survey {
     double lines;      /* for reports: `keys`; in a window `remembered`, or the counter if that is
                         * larger, since keys that are in flight together, as with -x, are counted
                         * without false drops */
-    double full;       /* with so many keys the layer is full */
+    double full;       /* the layer is full with this many keys */
     double capacity;   /* for reports: `full`, in lines as above, or n as it was asked for */
     double rate;       /* with all keys, those in the stage too; 0 only without keys */
     double fill;
@@ -56,9 +56,9 @@ struct survey {
 int survey_make(struct survey *survey, const struct filter *filter);
 
 /* How many lines, at which rate, as survey_make tells; but of layers with more than SURVEY_SAMPLE
- * pages it reads only so many, spread evenly, and both figures vary a few percent. Leaves out what
- * says whether pages are odd, and of layers `remembered`, `lines`, `full` and `capacity`. About 0.3
- * ms per layer. */
+ * pages it reads only that many, evenly spread, and both figures vary a few percent. Leaves out
+ * what says whether pages are odd, and of layers `remembered`, `lines`, `full` and `capacity`.
+ * About 0.3 ms per layer. */
 enum { SURVEY_SAMPLE = 256 };
 void survey_sample(struct survey *survey, const struct filter *filter);
 

@@ -1,7 +1,6 @@
 /* writer - see writer.h; claiming and settling are in claim.c. */
 #include "filter/writer.h"
 
-#include "filter/counter.h"
 #include "filter/internal.h"
 #include "filter/slot.h"
 #include "system/random.h"
@@ -20,7 +19,7 @@ static int start_writing(struct writer *writer, struct fault *fault)
     writer->writes = true;
     if (slot_take(writer, fault) != 0)
         return -1;
-    counter_repair(writer->filter);
+    room_raise_counters(writer->filter);
     if (slot_reserve(writer, BATCH_KEYS, &ignored) != 0 && writer->flight.capacity == 0) {
         *fault = ignored;
         return -1;

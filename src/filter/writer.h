@@ -32,7 +32,7 @@
  *
  * What each operation does:
  *   open       LOCK_CHANGE to take a slot and clear what a dead owner left in it, and to raise a
- *              counter that is far too low for the bits (counter.c).
+ *              counter that is far too low for the bits (room.c).
  *   claim      Tests keys without a lock. If any are new, takes a slot, unless it has one, and
  *              LOCK_CHANGE, tests the flights of living writers, and the layers again if the
  *              counter of settlings has moved; then writes the new keys to its flight: salt, keys,
@@ -46,7 +46,7 @@
  *              settled under LOCK_HELD, so a merge over the file sees all of them or none.
  *   add        Claims and settles under one LOCK_CHANGE, whatever others have in flight.
  *   make room  LOCK_GROW. Allocates a layer after the end of the file, writes its record, then the
- *              count of layers, each flushed. Or allocates the staging area of a layer (stage.h),
+ *              count of layers, each flushed. Or allocates the staging area of a layer (stage.c),
  *              then begins its era, flushed.
  *   turn       LOCK_GROW, and LOCK_CHANGE for two moments: marks the oldest layer as retired,
  *              clears and flushes it without LOCK_CHANGE, gives it the next number (window.c).

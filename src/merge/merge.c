@@ -5,8 +5,6 @@
 #include "core/join.h"
 #include "core/kernel.h"
 #include "filter/create.h"
-#include "filter/pages.h"
-#include "filter/stage.h"
 #include "filter/survey.h"
 #include "format/likeness.h"
 #include "io/newfile.h"
@@ -147,9 +145,9 @@ static int read_sources(struct merge *merge, struct filter *const *inputs, size_
             source->plan = filter_plan(inputs[i], layer);
             /* Keys in the stage are counted before those in the layer, to which a writer may move
              * them. */
-            if (stage_count(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
+            if (filter_count_staged(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
                 return -1;
-            pages_read_ahead(inputs[i], layer, 0, 0);
+            filter_read_ahead(inputs[i], layer, 0, 0);
             if (survey_joint(&source->bits, 1, &estimate) != 0)
                 return fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
             source->staged = (double)staged;
@@ -398,9 +396,9 @@ __attribute__((noinline)) static int set_staged(const struct source *source, con
                                                 uint64_t from, uint64_t end, struct fault *fault)
 {
     struct key keys[STAGE_PIECE];
-    struct stage_reader reader = stage_begin(source->filter, source->layer, from, end);
+    struct stage_reader reader = filter_stage_reader(source->filter, source->layer, from, end);
     ptrdiff_t n;
-    while ((n = stage_read(&reader, keys, fault)) > 0)
+    while ((n = filter_read_stage(&reader, keys, fault)) > 0)
         kernel_for(to->geometry)->set(to, keys, (size_t)n);
     return n < 0 ? -1 : 0;
 }
@@ -423,8 +421,8 @@ static int write_layer(int fd, const struct contents *contents, unsigned layer, 
     } else {
         /* Maps the new layer and sets the keys of the stages in it, then combines it with the other
          * layers, a stretch at a time. A stage is read before the pages that a writer may move its
-         * keys to (filter/stage.h). */
-        const uint64_t stretch = stage_stretch();
+         * keys to (filter/stage.c). */
+        const uint64_t stretch = filter_stretch();
         size_t bytes = (size_t)(pages * PAGE_BYTES);
         struct bits own = {.pages = pages, .geometry = group->plan.geometry};
         own.bytes = map_file(fd, true, writing.offset, bytes, contents->path, contents->fault);

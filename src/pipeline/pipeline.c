@@ -1,7 +1,6 @@
 #include "pipeline/pipeline.h"
 
 #include "core/bytes.h"
-#include "filter/pages.h"
 #include "filter/probe.h"
 #include "filter/removal.h"
 #include "filter/survey.h"
@@ -429,12 +428,12 @@ static void expect_lines(struct pipeline *pipeline, const struct input *input,
     uint64_t read = pipeline->plan.counts->read;
     if (batch->n < MANY_LINES)
         return;
-    pages_read_slice(pipeline->plan.filter);
+    filter_read_slice(pipeline->plan.filter);
     if (read < pipeline->expected)
         return;
     uint64_t left = bytes + input_remaining(input);
     pipeline->expected = read + left / bytes * batch->n + 1;
-    pages_expect(pipeline->plan.filter, pipeline->expected);
+    filter_expect(pipeline->plan.filter, pipeline->expected);
     if (pipeline->expected < 2 * read)
         pipeline->expected = 2 * read;
 }

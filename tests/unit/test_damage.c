@@ -7,7 +7,6 @@
  * in as before, for readers and for writers, and what is new comes out once. Where a bit may make
  * old lines come out again, since it says which lines are forgotten, it stands in may_forget.
  */
-#include "filter/generation.h"
 #include "filter/writer.h"
 
 #include "clock.h"

@@ -6,7 +6,6 @@
 
 #include "chance.h"
 #include "filter/internal.h"
-#include "filter/stage.h"
 #include "sample.h"
 #include "scratch.h"
 #include "tap.h"
@@ -110,8 +109,9 @@ static void read_in_parts(void)
             struct fault fault;
             uint64_t step = 1 + chance_below(&chance, most);
             end = step < pages - from ? from + step : pages;
-            struct stage_reader reader = stage_begin(filter, 0, from, end);
-            for (ptrdiff_t n; (n = stage_read(&reader, keys, &fault)) > 0; all += (uint64_t)n)
+            struct stage_reader reader = filter_stage_reader(filter, 0, from, end);
+            for (ptrdiff_t n; (n = filter_read_stage(&reader, keys, &fault)) > 0;
+                 all += (uint64_t)n)
                 for (ptrdiff_t i = 0; i < n; i++) {
                     uint64_t page = geometry_page(keys[i], pages);
                     tap_check(page >= from && page < end && sample_has(writer, keys[i]),
@@ -141,12 +141,12 @@ static void killed_at(uint64_t set, bool era, size_t cleared)
     *word(writer, LAYER_ERA) += era;
     memset(table_of(writer), 0, cleared * PAGE_BYTES);
     writer = again(writer, false);
-    tap_check(stage_is_half_emptied(sample_filter(writer), 0), "nobody says it");
+    tap_check(filter_is_half_emptied(sample_filter(writer), 0), "nobody says it");
     tap_check(sample_count(writer, 0, 8000) == 8000, "keys are not in for a reader");
     writer = again(writer, true);
     tap_check(sample_take(writer, 0, 8000, SETTLED) == 0, "keys come out again");
     tap_check(sample_take(writer, 8000, 30000, SETTLED) == 22000, "not new");
-    tap_check(!stage_is_half_emptied(sample_filter(writer), 0), "nobody went on");
+    tap_check(!filter_is_half_emptied(sample_filter(writer), 0), "nobody went on");
     tap_check(sample_count(writer, 0, 30000) == 30000, "keys are gone");
     tap_check(filter_keys(sample_filter(writer)) == 30000, "some are counted twice");
     sample_close(writer);
