@@ -100,12 +100,12 @@ static int check_place(const struct options *options, const char *out,
 {
     struct fault fault = FAULT_UNSET;
     int there = inputs->replaced != NULL
-                    ? PLACE_FILTER
-                    : create_check_place(out, options->force ? OVER_FILTER : 0, &fault);
+                    ? FOUND_FILTER
+                    : create_check_path(out, options->force ? OVER_FILTER : 0, &fault);
     if (there < 0)
         return message_fault(&fault);
-    *over = there != PLACE_FREE;
-    if (there == PLACE_TAKEN)
+    *over = there != FOUND_NOTHING;
+    if (there == FOUND_OTHER)
         return say_taken(out);
     /* A filter that replaces an input keeps its queue. */
     if (inputs->replaced == NULL && queue_check_left(out, -1, &fault) != 0)

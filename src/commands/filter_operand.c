@@ -214,8 +214,8 @@ static int make(const char *path, const struct options *options, unsigned over)
 {
     struct fault fault = FAULT_UNSET;
     struct header header;
-    int there = create_check_place(path, over, &fault);
-    if (there == PLACE_TAKEN)
+    int there = create_check_path(path, over, &fault);
+    if (there == FOUND_OTHER)
         return 1;
     if (there < 0) {
         message_fault(&fault);
@@ -223,7 +223,7 @@ static int make(const char *path, const struct options *options, unsigned over)
     }
     if (!options->failed && queue_check_left(path, -1, &fault) != 0) {
         /* Another process may have made the filter, and queued these lines. */
-        if (there == PLACE_FREE && access(path, F_OK) == 0)
+        if (there == FOUND_NOTHING && access(path, F_OK) == 0)
             return 1;
         message_fault(&fault);
         return -1;
@@ -231,7 +231,7 @@ static int make(const char *path, const struct options *options, unsigned over)
     if (filter_spec_header(options, &header) != 0)
         return -1;
     filter_spec_tell_dots(options);
-    int result = create_filter(path, &header, (enum create_place)there, &fault);
+    int result = create_filter(path, &header, (enum create_found)there, &fault);
     if (result < 0)
         message_fault(&fault);
     return result;

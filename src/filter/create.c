@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- the place --- */
+/* --- what is there --- */
 
 bool create_is_filter(const char *path)
 {
@@ -32,7 +32,7 @@ bool create_is_filter(const char *path)
     return is;
 }
 
-int create_check_place(const char *path, unsigned over, struct fault *fault)
+int create_check_path(const char *path, unsigned over, struct fault *fault)
 {
     struct stat status;
     char directory[PATH_MAX];
@@ -43,7 +43,7 @@ int create_check_place(const char *path, unsigned over, struct fault *fault)
             path_directory(path, directory);
             return path_check_directory(path, fault) == 0 &&
                            network_check_place(directory, path, fault) == 0
-                       ? PLACE_FREE
+                       ? FOUND_NOTHING
                        : -1;
         }
         if (S_ISLNK(status.st_mode)) {
@@ -59,7 +59,7 @@ int create_check_place(const char *path, unsigned over, struct fault *fault)
 
     bool empty = status.st_size == 0 && (over & OVER_EMPTY) != 0;
     if (!empty && (over & OVER_FILTER) == 0)
-        return PLACE_TAKEN;
+        return FOUND_OTHER;
     if (!empty && !create_is_filter(path)) {
         if (access(path, R_OK) != 0)
             return fault_errno(fault, path, NULL, errno);
@@ -69,7 +69,7 @@ int create_check_place(const char *path, unsigned over, struct fault *fault)
     if (path_check_replaceable(path, &status, fault) != 0 ||
         network_check_place(path, path, fault) != 0)
         return -1;
-    return empty ? PLACE_EMPTY : PLACE_FILTER;
+    return empty ? FOUND_EMPTY : FOUND_FILTER;
 }
 
 /* --- its parts --- */
@@ -84,15 +84,11 @@ void create_new_identity(struct header *header)
     header->created = (int64_t)time(NULL);
 }
 
-uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count)
+void create_lay_out(struct header *header, struct layer_record *records, unsigned count)
 {
     header->layers_at = metadata_bytes(header->plan.geometry.counting);
-    uint64_t end = header->layers_at;
-    for (unsigned i = 0; i < count; i++) {
-        layer_put(&records[i], end);
-        end = layer_end(&records[i]);
-    }
-    return end;
+    for (unsigned i = 0; i < count; i++)
+        layer_put(&records[i], i == 0 ? header->layers_at : layer_end(&records[i - 1]));
 }
 
 static int allocate(int fd, uint64_t from, uint64_t to)
@@ -111,26 +107,18 @@ int create_allocate(int fd, uint64_t from, const struct layer_record *records, u
     return allocate(fd, from, layer_end(&records[count - 1]));
 }
 
-static int write_page(int fd, const uint8_t page[HEADER_BYTES], uint64_t at)
-{
-    return io_write_at(fd, page, HEADER_BYTES, at) == HEADER_BYTES ? 0 : -1;
-}
-
 int create_write_head(int fd, const struct header *header, const struct layer_record *records,
                       unsigned count)
 {
-    uint8_t page[HEADER_BYTES];
-    header_encode(header, page);
-    if (write_page(fd, page, 0) != 0)
-        return -1;
-    memset(page, 0, sizeof page);
+    uint8_t head[2 * HEADER_BYTES] = {0};
+    header_encode(header, head);
     for (unsigned i = 0; i < count; i++)
-        layer_encode(&records[i], page + (size_t)i * LAYER_RECORD_BYTES);
-    store32(page + (LAYER_COUNT_AT - LAYER_TABLE_AT), count);
-    return write_page(fd, page, LAYER_TABLE_AT);
+        layer_encode(&records[i], head + LAYER_TABLE_AT + (size_t)i * LAYER_RECORD_BYTES);
+    store32(head + LAYER_COUNT_AT, count);
+    return io_write_at(fd, head, sizeof head, 0) == sizeof head ? 0 : -1;
 }
 
-/* --- an empty one --- */
+/* --- a filter without keys --- */
 
 struct layout {
     const struct header *header;
@@ -163,7 +151,7 @@ static int lock_empty(const char *path, int *fd, struct fault *fault)
            !path_same_file(&open_now, &named);
 }
 
-int create_filter(const char *path, struct header *header, enum create_place there,
+int create_filter(const char *path, struct header *header, enum create_found found,
                   struct fault *fault)
 {
     int lock = -1, result = 0;
@@ -177,7 +165,7 @@ int create_filter(const char *path, struct header *header, enum create_place the
     for (unsigned i = 1; i < count; i++)
         records[i].plan = records[0].plan;
 
-    if (there == PLACE_EMPTY)
+    if (found == FOUND_EMPTY)
         result = lock_empty(path, &lock, fault);
     if (result != 0)
         goto done;
@@ -185,7 +173,7 @@ int create_filter(const char *path, struct header *header, enum create_place the
     create_lay_out(header, records, count);
     result = newfile_make(&(struct newfile_plan){
         .path = path,
-        .over = there != PLACE_FREE,
+        .over = found != FOUND_NOTHING,
         .secret = header_has_secret(header),
         .mark = header_magic,
         .mark_bytes = HEADER_MAGIC_BYTES,

@@ -1,5 +1,5 @@
 /*
- * create - making a filter file: where it may be made, an empty one, its metadata for a merge.
+ * create - makes a filter file: checks what is there, makes one without keys, parts for a merge.
  */
 #ifndef UNSEEN_FILTER_CREATE_H
 #define UNSEEN_FILTER_CREATE_H
@@ -11,35 +11,34 @@
 #include <sys/stat.h>
 
 /* What a path leads to. */
-enum create_place {
-    PLACE_FREE,   /* nothing */
-    PLACE_EMPTY,  /* an empty file that may be replaced */
-    PLACE_FILTER, /* a filter that may be replaced */
-    PLACE_TAKEN,  /* anything else */
+enum create_found {
+    FOUND_NOTHING,
+    FOUND_EMPTY,  /* an empty file that may be replaced */
+    FOUND_FILTER, /* a filter that may be replaced */
+    FOUND_OTHER,
 };
 
 /* What may be replaced, as bits. */
 enum { OVER_EMPTY = 1, OVER_FILTER = 2 };
 
-/* Returns an enum create_place; or -1 with the fault if no filter can be made there, or must not be
+/* Returns an enum create_found; or -1 with the fault if no filter can be made there, or must not be
  * (system/network.h). */
-int create_check_place(const char *path, unsigned over, struct fault *fault);
+int create_check_path(const char *path, unsigned over, struct fault *fault);
 
 /* Whether the path leads to a regular file that begins as a filter. */
 bool create_is_filter(const char *path);
 
 /* Makes a filter file at `path`, whole or not at all; fills in the header's UUID and layout.
- * `there`: from create_check_place, not PLACE_TAKEN. Returns 0; 1 if something else is there by
+ * `found`: from create_check_path, not FOUND_OTHER. Returns 0; 1 if something else is there by
  * now, which is unchanged; -1 with the fault. Takes as long as an fsync. */
-int create_filter(const char *path, struct header *header, enum create_place there,
+int create_filter(const char *path, struct header *header, enum create_found found,
                   struct fault *fault);
 
 /* Sets a new UUID, and the time of creation. */
 void create_new_identity(struct header *header);
 
-/* Sets header->layers_at and the offsets of the records, whose plans are set. Returns where the
- * file ends. */
-uint64_t create_lay_out(struct header *header, struct layer_record *records, unsigned count);
+/* Sets header->layers_at and the offsets of the records, whose plans are set. */
+void create_lay_out(struct header *header, struct layer_record *records, unsigned count);
 
 /* Allocates the blocks of a file from byte `from` to the end of the last of `count` layers; stages
  * remain holes (filter/stage.c). Returns 0, or -1 with errno. */

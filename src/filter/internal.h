@@ -130,12 +130,12 @@ static inline void count_keys(struct filter *filter, const struct layer *layer, 
     put64(filter, layer->state_at + LAYER_KEYS, layer_keys(filter, layer) + more);
 }
 
-/* Whether all keys of a layer are in its stage, so that the layer need not be tested. To be asked
- * after the stage was tested. In a copy, or after a power cut, this word may be older than the
- * bits, so it counts only if the layer had no data at opening. */
-static inline bool layer_is_empty(const struct filter *filter, const struct layer *layer)
+/* Whether a layer must be tested; if not, all its keys are in its stage. To be asked after the
+ * stage was tested. In a copy, or after a power cut, this word may be older than the bits, so it
+ * counts only if the layer had no data at opening. */
+static inline bool layer_has_bits(const struct filter *filter, const struct layer *layer)
 {
-    return layer->began_empty && get64(filter, layer->state_at + LAYER_HAS_BITS) == 0;
+    return !layer->began_empty || get64(filter, layer->state_at + LAYER_HAS_BITS) != 0;
 }
 
 /* After bits have changed. A store through a map sets the file's time only when its page becomes

@@ -81,7 +81,7 @@ void filter_expect(struct filter *filter, uint64_t keys)
     for (unsigned i = 0; i < filter->count; i++) {
         struct layer *layer = &filter->layers[i];
         uint64_t many = in_memory(filter) ? HUGE_FROM : layer->plan.pages / FEW;
-        if (layer_is_empty(filter, layer) || layer->in_bulk || keys < many)
+        if (!layer_has_bits(filter, layer) || layer->in_bulk || keys < many)
             continue;
         if (in_memory(filter) || takes_huge(layer))
             pages_use_huge(layer);
@@ -127,7 +127,7 @@ void pages_prefetch(const struct filter *filter, const struct key *keys, size_t 
     for (unsigned i = filter->count; i-- > 0;) {
         const struct layer *layer = &filter->layers[i];
         /* Huge pages must not be split. */
-        if (layer_is_empty(filter, layer) || (layer->in_bulk && takes_huge(layer)))
+        if (!layer_has_bits(filter, layer) || (layer->in_bulk && takes_huge(layer)))
             continue;
         /* This reads exactly one page per key, whatever advice the map has. */
         for (size_t k = 0; k < n; k++)

@@ -18,7 +18,7 @@ static void probe_layer(const struct filter *filter, unsigned i, uint64_t now,
     const struct layer *layer = &filter->layers[i];
     if (has_stage(layer))
         stage_test(filter, i, keys, n, seen);
-    if (!generation_expired(filter, i, now) && !layer_is_empty(filter, layer))
+    if (!generation_expired(filter, i, now) && layer_has_bits(filter, layer))
         filter->kernel->test(&layer->bits, keys, n, seen);
 }
 

@@ -87,7 +87,7 @@ static struct sample sample_layer(const struct filter *filter, unsigned number, 
 static bool may_raise(const struct filter *filter, unsigned number)
 {
     const struct layer *layer = &filter->layers[number];
-    return layer_keys(filter, layer) < layer->plan.capacity && !layer_is_empty(filter, layer) &&
+    return layer_keys(filter, layer) < layer->plan.capacity && layer_has_bits(filter, layer) &&
            !(is_window(filter) && filter_generation(filter, number).retired);
 }
 

@@ -115,10 +115,11 @@ static struct key *find(const struct stage *stage, struct key key, bool *there)
     return NULL;
 }
 
-static void prefetch(const struct stage *stage, const struct key *keys, size_t from, size_t end)
+/* Before key i is looked up. */
+static void prefetch(const struct stage *stage, const struct key *keys, size_t n, size_t i)
 {
-    for (size_t i = from; i < end; i++)
-        __builtin_prefetch(&stage->table[place_of(stage, keys[i])]);
+    for (size_t k = i == 0 ? 0 : i + AHEAD; k <= i + AHEAD && k < n; k++)
+        __builtin_prefetch(&stage->table[place_of(stage, keys[k])]);
 }
 
 void stage_test(const struct filter *filter, unsigned layer, const struct key *keys, size_t n,
@@ -127,11 +128,9 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
     const struct stage *stage = &filter->layers[layer].stage;
     if (stage->pages == 0 || !in_use(era_of(filter, layer)))
         return;
-    prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
     for (size_t i = 0; i < n; i++) {
         bool there = false;
-        if (n - i > AHEAD)
-            prefetch(stage, keys, i + AHEAD, i + AHEAD + 1);
+        prefetch(stage, keys, n, i);
         if (!seen[i] && keys[i].lo != 0 && find(stage, keys[i], &there) != NULL)
             seen[i] = there;
     }
@@ -177,11 +176,9 @@ void stage_set(struct filter *filter, unsigned number, const struct key *keys, s
         pages_set(filter, layer, keys, n);
         return;
     }
-    prefetch(stage, keys, 0, n < AHEAD ? n : AHEAD);
     for (size_t i = 0; i < n; i++) {
         bool there = false;
-        if (n - i > AHEAD)
-            prefetch(stage, keys, i + AHEAD, i + AHEAD + 1);
+        prefetch(stage, keys, n, i);
         struct key *at = keys[i].lo != 0 ? find(stage, keys[i], &there) : NULL;
         if (at == NULL) {
             pages_set(filter, layer, &keys[i], 1);

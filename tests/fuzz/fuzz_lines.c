@@ -258,7 +258,7 @@ static struct filter *filter_of(const struct way *way, bool file)
         header.plan.geometry = (struct geometry){0};
     if (!file)
         return filter_memory(&header, NULL, &fault);
-    INSIST(create_filter(file_path(), &header, PLACE_FILTER, &fault) == 0);
+    INSIST(create_filter(file_path(), &header, FOUND_FILTER, &fault) == 0);
     return filter_open(file_path(), true, NULL, &fault);
 }
 

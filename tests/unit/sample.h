@@ -33,7 +33,7 @@ static inline bool sample_create(const char *path, const struct filter_plan *pla
 {
     struct fault fault;
     struct header header = {.plan = *plan};
-    int result = create_filter(path, &header, PLACE_FILTER, &fault);
+    int result = create_filter(path, &header, FOUND_FILTER, &fault);
     if (result != 0)
         sample_fault("create", &fault);
     return result == 0;
