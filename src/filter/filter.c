@@ -162,7 +162,7 @@ static int map_new_layers(struct filter *filter, struct fault *fault)
 
 int filter_refresh(struct filter *filter, struct fault *fault)
 {
-    if (filter->file.fd < 0 || get32(filter, LAYER_COUNT_AT) <= filter->count)
+    if (in_memory(filter) || get32(filter, LAYER_COUNT_AT) <= filter->count)
         return 0;
     return map_new_layers(filter, fault);
 }
@@ -279,7 +279,7 @@ int filter_check_name(struct filter *filter, struct fault *fault)
 {
     enum { RECENTLY = 10 };
     /* A writer checks again when it settles. */
-    if (filter->file.fd < 0 ||
+    if (in_memory(filter) ||
         (filter->file.write && clock_monotonic() - filter->file.named_at < RECENTLY))
         return 0;
     return check_name_now(filter, fault);
@@ -287,7 +287,7 @@ int filter_check_name(struct filter *filter, struct fault *fault)
 
 bool filter_is_file(const struct filter *filter, const struct stat *status)
 {
-    return filter->file.fd >= 0 && path_same_file(&filter->file.status, status);
+    return !in_memory(filter) && path_same_file(&filter->file.status, status);
 }
 
 bool filter_begins(int fd)
@@ -319,7 +319,7 @@ void filter_drop(struct filter *filter, unsigned lock)
 
 int filter_lock(struct filter *filter, struct fault *fault)
 {
-    if (filter->file.fd < 0)
+    if (in_memory(filter))
         return 0;
     if (filter_take(filter, LOCK_CHANGE, fault) != 0)
         return -1;
@@ -335,7 +335,7 @@ int filter_lock(struct filter *filter, struct fault *fault)
 
 void filter_unlock(struct filter *filter)
 {
-    if (filter->file.fd >= 0)
+    if (!in_memory(filter))
         filter_drop(filter, LOCK_CHANGE);
 }
 
@@ -373,7 +373,7 @@ void filter_thaw(struct filter *filter)
 
 int filter_flush(const struct filter *filter, struct fault *fault)
 {
-    if (filter->file.fd < 0 || fdatasync(filter->file.fd) == 0)
+    if (in_memory(filter) || fdatasync(filter->file.fd) == 0)
         return 0;
     fault_errno(fault, filter->file.path, "cannot be flushed to disk", errno);
     return fault_way_out(fault, "after a power cut, lines that it remembers may come again");
@@ -428,9 +428,8 @@ uint64_t filter_stage_bytes(const struct filter *filter)
 uint64_t filter_file_bytes(const struct filter *filter)
 {
     struct stat status;
-    if (filter->file.fd < 0 || fstat(filter->file.fd, &status) != 0)
-        return 0;
-    return (uint64_t)status.st_size;
+    return !in_memory(filter) && fstat(filter->file.fd, &status) == 0 ? (uint64_t)status.st_size
+                                                                      : 0;
 }
 
 uint64_t filter_end(const struct filter *filter)

@@ -105,7 +105,7 @@ void filter_expect(struct filter *filter, uint64_t keys);
 void filter_read_slice(struct filter *filter);
 
 /* Reads `pages` pages of a layer, from `page` on, in a run that reads all of it from front to back.
- * Never fails. */
+ * With page 0 the system also learns that, whatever `pages` is. Never fails. */
 void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages);
 
 /* --- the staging areas of large layers (stage.c) --- */

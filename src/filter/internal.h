@@ -338,19 +338,16 @@ int pages_begin_to_write(const struct filter *filter, const struct layer *layer,
 int pages_flush(const struct filter *filter, const struct layer *layer, const char *doing,
                 struct fault *fault);
 
-/* Clears a layer; in a file, with `flush`, also flushes it. Returns as above. */
+/* Clears a layer of a window; in a file, with `flush`, also flushes it. Returns as above. */
 int pages_clear(const struct filter *filter, const struct layer *layer, bool flush,
-                const char *doing, struct fault *fault);
+                struct fault *fault);
 
 /* Whether a layer may have been written to since it was allocated. In memory: false. */
 bool pages_have_data(const struct filter *filter, const struct layer *layer);
 
-/* Asks for huge pages. */
+/* Asks for huge pages, which pay off from HUGE_FROM keys in a layer on. */
+enum { HUGE_FROM = 16384 };
 void pages_use_huge(struct layer *layer);
-enum {
-    HUGE_BYTES = 2 << 20,
-    HUGE_FROM = 16384 /* keys in a layer from which huge pages pay off */
-};
 
 /* --- removal.c --- */
 

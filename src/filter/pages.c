@@ -29,6 +29,7 @@
 
 enum {
     FEW = 16, /* a run is large if it has a key for one page in 16 */
+    HUGE_BYTES = 2 << 20,
     SMALL_BYTES = 128 << 20,
     SLICE_PAGES = 4096 /* 16 MB: takes 0.16 s from a slow disk; a layer of 3.7 GB is read within a
                         * million lines */
@@ -196,7 +197,7 @@ bool pages_have_data(const struct filter *filter, const struct layer *layer)
 }
 
 int pages_clear(const struct filter *filter, const struct layer *layer, bool flush,
-                const char *doing, struct fault *fault)
+                struct fault *fault)
 {
     uint8_t *bytes = layer->bits.bytes;
     uint64_t end = layer->plan.pages;
@@ -215,7 +216,7 @@ int pages_clear(const struct filter *filter, const struct layer *layer, bool flu
         if (!flush || io_zero(filter->file.fd, page_at(layer, page), slice) != 0)
             memset(bytes + page * PAGE_BYTES, 0, slice);
     }
-    return flush ? pages_flush(filter, layer, doing, fault) : 0;
+    return flush ? pages_flush(filter, layer, "cannot forget", fault) : 0;
 }
 
 /* --- bits --- */

@@ -173,7 +173,7 @@ void room_tell(const struct filter *filter)
 /* Allocates the blocks of a layer after the end and flushes them; then announces the layer: its
  * record, then the count of layers, each flushed. A layer must begin as zeros, so anything that a
  * killed writer left after the end is cut off first. */
-static int add_layer(struct filter *filter, struct fault *fault)
+static int append_layer(struct filter *filter, struct fault *fault)
 {
     enum { TABLES = 2 * HEADER_BYTES }; /* with the header */
     struct layer_record record;
@@ -230,12 +230,12 @@ static int make_locked(struct filter *filter, unsigned before, uint64_t taken, s
     if (layer < filter->count)
         return stage_make_room(filter, layer, fault);
     if (!is_window(filter))
-        return filter->count > before || lower_counters(filter) ? 0 : add_layer(filter, fault);
+        return filter->count > before || lower_counters(filter) ? 0 : append_layer(filter, fault);
     if (place_next(filter) < filter->count)
         return place_room(filter) + window_room_ahead(filter) > taken ? 0
-                                                                      : add_layer(filter, fault);
+                                                                      : append_layer(filter, fault);
     layer = window_next(filter);
-    if (layer == filter->count && add_layer(filter, fault) != 0)
+    if (layer == filter->count && append_layer(filter, fault) != 0)
         return -1;
     return window_turn(filter, layer, fault);
 }

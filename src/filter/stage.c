@@ -86,15 +86,16 @@ bool filter_is_half_emptied(const struct filter *filter, unsigned layer)
 
 /* --- places --- */
 
-/* How many places keys may begin at; the reach of the last follows it. */
-static uint64_t places_of(const struct stage *stage)
+/* How many places a search may begin at; the reach of the last follows it. */
+static uint64_t homes_of(const struct stage *stage)
 {
     return stage->pages * KEYS_A_PAGE - STAGE_REACH;
 }
 
-static uint64_t place_of(const struct stage *stage, struct key key)
+/* Where the search for a key begins. */
+static uint64_t home_of(const struct stage *stage, struct key key)
 {
-    return geometry_high_product(key.hi, places_of(stage));
+    return geometry_high_product(key.hi, homes_of(stage));
 }
 
 static uint64_t low_word(const struct key *place)
@@ -103,9 +104,9 @@ static uint64_t low_word(const struct key *place)
 }
 
 /* The place of a key, or the empty place where it would go; NULL: neither. */
-static struct key *find(const struct stage *stage, struct key key, bool *there)
+static struct key *find_place(const struct stage *stage, struct key key, bool *there)
 {
-    struct key *at = &stage->table[place_of(stage, key)];
+    struct key *at = &stage->table[home_of(stage, key)];
     for (const struct key *end = at + STAGE_REACH; at < end; at++) {
         uint64_t low = low_word(at);
         *there = low == key.lo && LITTLE64(__atomic_load_n(&at->hi, __ATOMIC_RELAXED)) == key.hi;
@@ -119,7 +120,7 @@ static struct key *find(const struct stage *stage, struct key key, bool *there)
 static void prefetch(const struct stage *stage, const struct key *keys, size_t n, size_t i)
 {
     for (size_t k = i == 0 ? 0 : i + AHEAD; k <= i + AHEAD && k < n; k++)
-        __builtin_prefetch(&stage->table[place_of(stage, keys[k])]);
+        __builtin_prefetch(&stage->table[home_of(stage, keys[k])]);
 }
 
 void stage_test(const struct filter *filter, unsigned layer, const struct key *keys, size_t n,
@@ -131,7 +132,7 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
     for (size_t i = 0; i < n; i++) {
         bool there = false;
         prefetch(stage, keys, n, i);
-        if (!seen[i] && keys[i].lo != 0 && find(stage, keys[i], &there) != NULL)
+        if (!seen[i] && keys[i].lo != 0 && find_place(stage, keys[i], &there) != NULL)
             seen[i] = there;
     }
     fence_for_others();
@@ -142,7 +143,7 @@ void stage_prefetch(const struct filter *filter, unsigned layer, const struct ke
     const struct stage *stage = &filter->layers[layer].stage;
     if (stage->pages != 0 && in_use(era_of(filter, layer)))
         for (size_t i = 0; i < n; i++)
-            map_advise(&stage->table[place_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
+            map_advise(&stage->table[home_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
 }
 
 /* --- filling --- */
@@ -179,12 +180,13 @@ void stage_set(struct filter *filter, unsigned number, const struct key *keys, s
     for (size_t i = 0; i < n; i++) {
         bool there = false;
         prefetch(stage, keys, n, i);
-        struct key *at = keys[i].lo != 0 ? find(stage, keys[i], &there) : NULL;
+        struct key *at = keys[i].lo != 0 ? find_place(stage, keys[i], &there) : NULL;
         if (at == NULL) {
             pages_set(filter, layer, &keys[i], 1);
             if (keys[i].lo != 0)
                 check_full(stage, era);
         } else if (!there) {
+            /* In this order, for readers without a lock. */
             __atomic_store_n(&at->hi, LITTLE64(keys[i].hi), __ATOMIC_RELAXED);
             __atomic_store_n(&at->lo, LITTLE64(keys[i].lo), __ATOMIC_RELEASE);
         }
@@ -196,7 +198,7 @@ void stage_set(struct filter *filter, unsigned number, const struct key *keys, s
 /* About where the keys of a page begin: at most one place too far. */
 static uint64_t place_of_page(const struct layer *layer, uint64_t page)
 {
-    return (uint64_t)((double)page / (double)layer->plan.pages * (double)places_of(&layer->stage));
+    return (uint64_t)((double)page / (double)layer->plan.pages * (double)homes_of(&layer->stage));
 }
 
 struct stage_reader filter_stage_reader(const struct filter *filter, unsigned layer, uint64_t from,

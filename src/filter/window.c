@@ -280,7 +280,7 @@ int window_turn(struct filter *filter, unsigned number, struct fault *fault)
         if (!stays && !layer->asked)
             layer->two = !in_memory(filter) && growth_holds_two(&layer->plan);
         layer->asked = layer->asked || !stays;
-        if (!stays && pages_clear(filter, layer, !layer->two, "cannot forget", fault) != 0)
+        if (!stays && pages_clear(filter, layer, !layer->two, fault) != 0)
             return -1;
     }
 
