@@ -131,6 +131,14 @@ sweep() {
     killed_at_each filter ftruncate fallocate fsync msync mmap
 }
 
+@test "growth flushes what it has allocated before the layer is announced, the record before the count" {
+    need_strace
+    input 400 >in
+    exits 0 unseen create -n 100 -p 1e-9 f.bf
+    strace -qq -o trace -e trace=ftruncate,fallocate,fsync,msync "$UNSEEN" f.bf in >/dev/null
+    sed '/^ftruncate/,$!d; s/(.*//' trace | head -n 5 | diff - <(printf '%s\n' ftruncate fallocate fsync msync msync)
+}
+
 # What NFS says of it, among others: a link gives the name there.
 @test "where a rename cannot keep what is there, a link gives a new file its name; where that fails, nothing is left" {
     need_strace

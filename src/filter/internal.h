@@ -276,10 +276,10 @@ uint64_t window_room_ahead(const struct filter *filter);
 /* Under LOCK_GROW: the layer to clear next; filter_layers if none may be cleared yet. */
 unsigned window_next(const struct filter *filter);
 
-/* Under LOCK_GROW, but not LOCK_CHANGE: clears the layer and makes it the newest generation. Takes
+/* Under LOCK_GROW, but not LOCK_CHANGE: clears a layer and makes it the newest generation. Takes
  * as long as the disk. Returns 0, or -1 with the fault, maybe that of filter_check_signals: then
  * the next writer that needs room does it again. */
-int window_turn(struct filter *filter, unsigned layer, struct fault *fault);
+int window_turn(struct filter *filter, unsigned number, struct fault *fault);
 
 /* --- stage.c: a reader of filter.h, too --- */
 
@@ -294,7 +294,7 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
 /* Under LOCK_CHANGE: puts keys into the stage of a layer; or sets them in the layer if this run
  * does not use the stage, while the stage is emptied, or if a key has no place. Does not count
  * them. */
-void stage_set(struct filter *filter, unsigned layer, const struct key *keys, size_t n);
+void stage_set(struct filter *filter, unsigned number, const struct key *keys, size_t n);
 
 /* Whether the stage of a layer must be allocated or emptied before this run adds keys. False if
  * this run does not use the stage. A hint, without a lock; a few loads. */
@@ -304,7 +304,7 @@ bool stage_wants_room(const struct filter *filter, unsigned layer);
  * keys in the layer, which takes as long as the disk. If blocks cannot be allocated, this run uses
  * the stage no more. Returns 0, or -1 with the fault, maybe that of filter_check_signals: then no
  * key is lost, and the next writer that finds the stage full continues. */
-int stage_make_room(struct filter *filter, unsigned layer, struct fault *fault);
+int stage_make_room(struct filter *filter, unsigned number, struct fault *fault);
 
 /* --- pages.c --- */
 

@@ -19,7 +19,7 @@ struct layer_survey {
                         * larger, since keys that are in flight together, as with -x, are counted
                         * without false drops */
     double full;       /* the layer is full with this many keys */
-    double capacity;   /* for reports: `full`, in lines as above, or n as it was asked for */
+    double capacity;   /* for reports: `full`, counted as `lines` is, or n as it was asked for */
     double rate;       /* with all keys, those in the stage too; 0 only without keys */
     double fill;
     struct evenness evenness;     /* of its pages */
@@ -62,7 +62,7 @@ int survey_make(struct survey *survey, const struct filter *filter);
 enum { SURVEY_SAMPLE = 256 };
 void survey_sample(struct survey *survey, const struct filter *filter);
 
-/* Estimates the union of n >= 1 layers of one shape. Returns as above. */
+/* Estimates the union of n >= 1 layers of one shape. Returns 0, or -1 after a signal to end. */
 int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate);
 
 #endif
