@@ -2,9 +2,6 @@
 #include "filter/pending.h"
 
 #include "filter/internal.h"
-
-#include "filter/flight.h"
-#include "io/side_file.h"
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/network.h"
@@ -80,24 +77,13 @@ static int damaged(const struct pending *pending, const char *what, struct fault
                                 "come again");
 }
 
-static int no_pending_file(const struct pending *pending, struct fault *fault)
-{
-    if (pending->new_fd >= 0) {
-        fault_set(fault, pending->path, "exists, and is not a file of pending keys");
-        return fault_way_out(fault, "name a new file");
-    }
-    bool writer = filter_begins(pending->fd);
-    fault_set(fault, pending->path, "is %s a file of pending keys",
-              writer ? "a filter, not" : "not");
-    return fault_way_out(fault, writer ? "to merge filters: unseen merge"
-                                       : "to remember the lines of a file: unseen add");
-}
-
 static int read_head(struct pending *pending, struct fault *fault)
 {
     switch (flight_read_head(pending->fd, &pending->head)) {
     case KEY_FILE_GOOD:
-        return pending->head.kind == KEYS_PENDING ? 0 : no_pending_file(pending, fault);
+        if (pending->head.kind == KEYS_PENDING)
+            return 0;
+        break;
     case KEY_FILE_UNKNOWN:
         fault_set(fault, pending->path, "was made by another version of unseen");
         return fault_way_out(fault, "use that version, or remove the file and run its task again");
@@ -105,30 +91,19 @@ static int read_head(struct pending *pending, struct fault *fault)
         return damaged(pending, "header checksum mismatch", fault);
     case KEY_FILE_EMPTY:
     case KEY_FILE_OTHER:
-        return no_pending_file(pending, fault);
+        break;
     default:
         return fault_system(pending, fault);
     }
-}
-
-/* Whether the file belongs to this filter, and has all its keys. */
-static int check_head(const struct pending *pending, const struct filter *filter,
-                      struct fault *fault)
-{
-    struct stat status;
-    if (memcmp(pending->head.uuid, filter_header(filter)->uuid, UUID_BYTES) != 0) {
-        fault_set(fault, pending->path, "belongs to another filter");
-        return fault_way_out(fault, pending->new_fd >= 0
-                                        ? "name another file for this filter"
-                                        : "commit it to the filter that its run used");
+    if (pending->new_fd >= 0) {
+        fault_set(fault, pending->path, "exists, and is not a file of pending keys");
+        return fault_way_out(fault, "name a new file");
     }
-    if (fstat(pending->fd, &status) != 0)
-        return fault_system(pending, fault);
-    uint64_t bytes = (uint64_t)status.st_size;
-    return bytes >= FLIGHT_HEAD_BYTES && (bytes - FLIGHT_HEAD_BYTES) % KEY_BYTES == 0 &&
-                   (bytes - FLIGHT_HEAD_BYTES) / KEY_BYTES == pending->head.count
-               ? 0
-               : damaged(pending, "wrong file size", fault);
+    bool filter = filter_begins(pending->fd);
+    fault_set(fault, pending->path, "is %s a file of pending keys",
+              filter ? "a filter, not" : "not");
+    return fault_way_out(fault, filter ? "to merge filters: unseen merge"
+                                       : "to remember the lines of a file: unseen add");
 }
 
 /* The keys from number `from` on, at most BATCH_KEYS. Returns how many, 0 after the last one, or -1
@@ -167,13 +142,29 @@ static int sum_up(int fd, uint64_t count, uint64_t *sum)
     return 0;
 }
 
-static int check_keys(struct pending *pending, struct fault *fault)
+/* Whether the file belongs to this filter, and has all its keys. */
+static int check_file(const struct pending *pending, const struct filter *filter,
+                      struct fault *fault)
 {
+    struct stat status;
+    const struct key_file_head *head = &pending->head;
     uint64_t sum;
-    if (sum_up(pending->fd, pending->head.count, &sum) != 0)
+    if (memcmp(head->uuid, filter_header(filter)->uuid, UUID_BYTES) != 0) {
+        fault_set(fault, pending->path, "belongs to another filter");
+        return fault_way_out(fault, pending->new_fd >= 0
+                                        ? "name another file for this filter"
+                                        : "commit it to the filter that its run used");
+    }
+    if (fstat(pending->fd, &status) != 0)
+        return fault_system(pending, fault);
+    uint64_t bytes = (uint64_t)status.st_size - FLIGHT_HEAD_BYTES;
+    if (status.st_size < FLIGHT_HEAD_BYTES || bytes % KEY_BYTES != 0 ||
+        bytes / KEY_BYTES != head->count)
+        return damaged(pending, "wrong file size", fault);
+    if (sum_up(pending->fd, head->count, &sum) != 0)
         return errno != 0 ? fault_system(pending, fault)
                           : damaged(pending, "wrong file size", fault);
-    return sum == pending->head.sum ? 0 : damaged(pending, "key checksum mismatch", fault);
+    return sum == head->sum ? 0 : damaged(pending, "key checksum mismatch", fault);
 }
 
 static int open_to_read(struct pending *pending, struct fault *fault)
@@ -196,8 +187,7 @@ struct pending *pending_open(const char *path, const struct filter *filter, stru
         fault_way_out(fault, fault->error == ENOENT
                                  ? "a run with --pending FILE makes it when it succeeds"
                                  : "name files made with --pending");
-    else if (read_head(pending, fault) == 0 && check_head(pending, filter, fault) == 0 &&
-             check_keys(pending, fault) == 0)
+    else if (read_head(pending, fault) == 0 && check_file(pending, filter, fault) == 0)
         return pending;
     pending_free(pending);
     return NULL;
@@ -230,64 +220,51 @@ static int find_names(struct pending *pending, struct fault *fault)
                     : path_check_directory(pending->target, fault);
 }
 
-static int fault_in_the_way(const struct pending *pending, struct fault *fault)
-{
-    fault_set(fault, pending->new, "exists, but is the name of the temporary file for %.200s",
-              pending->path);
-    return fault_way_out(fault, "remove it, or name another file");
-}
-
-/* Opens a temporary file: a new one, or one that a killed run of this user has left. */
-static int open_new(struct pending *pending, struct fault *fault)
+/* Opens and locks the temporary file: a new one, or one that a killed run of this user has left. It
+ * is not removed if it is that of another run. */
+static int claim_new(struct pending *pending, struct fault *fault)
 {
     struct stat status;
-    struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
+    struct key_file_head head;
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    pending->new_fd = open(pending->new, flags, pending->mode);
-    if (pending->new_fd < 0)
-        return fault_errno(fault, pending->path, "cannot create a file beside it", errno);
-    if (fstat(pending->new_fd, &status) != 0)
-        return fault_system(pending, fault);
-    int is = flight_read_head(pending->new_fd, &head);
-    return S_ISREG(status.st_mode) && status.st_nlink <= 1 && status.st_uid == geteuid() &&
-                   (is == KEY_FILE_EMPTY || is == KEY_FILE_GOOD)
-               ? 0
-               : fault_in_the_way(pending, fault);
-}
-
-static int lock_new(const struct pending *pending, struct fault *fault)
-{
-    int got = lock_try(pending->new_fd, LOCK_PENDING);
-    if (got > 0)
-        return 0;
-    if (got < 0)
-        return fault_errno(fault, pending->path, "cannot be locked", errno);
-    fault_set(fault, pending->path, "another run is writing to it");
-    fault_way_out(fault, "wait until that run has ended; for another task, name another file");
-    return fault_temporary(fault);
-}
-
-/* Closes the temporary file of another run, and does not remove it. */
-static int close_new(struct pending *pending)
-{
-    close(pending->new_fd);
-    pending->new_fd = -1;
-    return -1;
-}
-
-/* Opens and locks the temporary file; again, if another run has just renamed it. */
-static int claim(struct pending *pending, struct fault *fault)
-{
-    while (!signals_arrived()) {
-        if (open_new(pending, fault) != 0)
-            return pending->new_fd >= 0 ? close_new(pending) : -1;
-        if (lock_new(pending, fault) != 0)
-            return close_new(pending);
-        if (path_leads_to(pending->new, pending->new_fd))
+    int fd;
+    for (;; close(fd)) {
+        if (signals_arrived())
+            return fault_errno(fault, pending->path, NULL, EINTR);
+        fd = open(pending->new, flags, pending->mode);
+        if (fd < 0)
+            return fault_errno(fault, pending->path, "cannot create a file beside it", errno);
+        if (fstat(fd, &status) != 0) {
+            fault_system(pending, fault);
+            break;
+        }
+        int is = flight_read_head(fd, &head);
+        if (!S_ISREG(status.st_mode) || status.st_nlink > 1 || status.st_uid != geteuid() ||
+            (is != KEY_FILE_EMPTY && is != KEY_FILE_GOOD)) {
+            fault_set(fault, pending->new,
+                      "exists, but is the name of the temporary file for %.200s", pending->path);
+            fault_way_out(fault, "remove it, or name another file");
+            break;
+        }
+        int got = lock_try(fd, LOCK_PENDING);
+        if (got < 0)
+            fault_errno(fault, pending->path, "cannot be locked", errno);
+        if (got == 0) {
+            fault_set(fault, pending->path, "another run is writing to it");
+            fault_way_out(fault,
+                          "wait until that run has ended; for another task, name another file");
+            fault_temporary(fault);
+        }
+        if (got <= 0)
+            break;
+        /* Again, if another run has just renamed it. */
+        if (path_leads_to(pending->new, fd)) {
+            pending->new_fd = fd;
             return 0;
-        close_new(pending);
+        }
     }
-    return fault_errno(fault, pending->path, NULL, EINTR);
+    close(fd);
+    return -1;
 }
 
 /* The file of the name is opened after the claim: from then on no other run replaces it. */
@@ -296,7 +273,7 @@ struct pending *pending_claim(const char *path, struct fault *fault)
     struct pending *pending = pending_alloc(path, fault);
     if (pending == NULL)
         return NULL;
-    if (find_names(pending, fault) == 0 && claim(pending, fault) == 0 &&
+    if (find_names(pending, fault) == 0 && claim_new(pending, fault) == 0 &&
         ((open_to_read(pending, fault) == 0 && read_head(pending, fault) == 0) ||
          (pending->fd < 0 && fault->error == ENOENT)))
         return pending;
@@ -321,54 +298,40 @@ int pending_add(const struct pending *pending, struct writer *writer, uint64_t *
 
 /* --- writing --- */
 
-/* Makes the filter expect the keys of the existing file. */
-static int expect_keys(const struct pending *pending, struct writer *writer, struct fault *fault)
-{
-    struct key keys[BATCH_KEYS];
-    uint64_t from = 0;
-    ptrdiff_t n;
-    for (; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n)
-        if (writer_expect_again(writer, keys, (size_t)n, fault) != 0)
-            return -1;
-    return n < 0 ? -1 : 0;
-}
-
 int pending_begin(struct pending *pending, struct writer *writer, struct fault *fault)
 {
     struct stat old;
+    struct key keys[BATCH_KEYS];
     struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
-    if (pending->fd >= 0 &&
-        (check_head(pending, writer->filter, fault) != 0 || check_keys(pending, fault) != 0))
+    ptrdiff_t n;
+    if (pending->fd >= 0 && check_file(pending, writer->filter, fault) != 0)
         return -1;
     if (ftruncate(pending->new_fd, 0) != 0 || flight_write_head(pending->new_fd, &head) != 0)
         return fault_system(pending, fault);
     if (pending->fd >= 0 && fstat(pending->fd, &old) == 0)
         side_file_copy_owner(pending->new_fd, &old);
-    return writer_hold_in(writer, pending->new_fd, pending->target, fault) == 0
-               ? expect_keys(pending, writer, fault)
-               : -1;
-}
-
-/* Another process may have moved the temporary file away, or another file to its new name. */
-static int check_names(const struct pending *pending, struct fault *fault)
-{
-    struct stat status;
-    bool same = pending->fd >= 0 ? path_leads_to(pending->target, pending->fd)
-                                 : lstat(pending->target, &status) != 0;
-    if (same && path_leads_to(pending->new, pending->new_fd))
-        return 0;
-    fault_set(fault, pending->path, "was replaced or removed during this run");
-    fault_way_out(fault, "run it again, with the same input");
-    return fault_temporary(fault);
+    if (writer_hold_in(writer, pending->new_fd, pending->target, fault) != 0)
+        return -1;
+    for (uint64_t from = 0; (n = read_keys(pending, from, keys, fault)) > 0; from += (uint64_t)n)
+        if (writer_expect_again(writer, keys, (size_t)n, fault) != 0)
+            return -1;
+    return n < 0 ? -1 : 0;
 }
 
 int pending_finish(struct pending *pending, const struct writer *writer, struct fault *fault)
 {
+    struct stat status;
     struct key_file_head head = {.kind = KEYS_PENDING, .count = writer_kept(writer)};
     off_t end = (off_t)(FLIGHT_HEAD_BYTES + head.count * KEY_BYTES);
     memcpy(head.uuid, filter_header(writer->filter)->uuid, UUID_BYTES);
-    if (check_names(pending, fault) != 0)
-        return -1;
+    /* Another process may have moved the temporary file away, or another file to its new name. */
+    bool same = pending->fd >= 0 ? path_leads_to(pending->target, pending->fd)
+                                 : lstat(pending->target, &status) != 0;
+    if (!same || !path_leads_to(pending->new, pending->new_fd)) {
+        fault_set(fault, pending->path, "was replaced or removed during this run");
+        fault_way_out(fault, "run it again, with the same input");
+        return fault_temporary(fault);
+    }
     if (sum_up(pending->new_fd, head.count, &head.sum) != 0 ||
         flight_write_head(pending->new_fd, &head) != 0 || ftruncate(pending->new_fd, end) != 0 ||
         fsync(pending->new_fd) != 0 || rename(pending->new, pending->target) != 0)

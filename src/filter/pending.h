@@ -9,7 +9,7 @@
  * changes nothing; a run after one that was killed reuses its temporary file. A lock belongs to a
  * file, not to its name, so the holder checks that the name still leads to the file.
  *
- * For what a retry prints see filter.h, for the format format/key_file.h.
+ * For what a retry prints see writer.h, for the format format/key_file.h.
  */
 #ifndef UNSEEN_FILTER_PENDING_H
 #define UNSEEN_FILTER_PENDING_H
@@ -30,7 +30,7 @@ struct pending *pending_claim(const char *path, struct fault *fault);
 const char *pending_target(const struct pending *pending);
 
 /* Makes the filter hold its keys in the file, and expect the keys of an earlier run again
- * (filter.h). Returns 0, or -1 with the fault. */
+ * (writer.h). Returns 0, or -1 with the fault. */
 int pending_begin(struct pending *pending, struct writer *writer, struct fault *fault);
 
 /* Flushes the kept keys and gives the file its name. Returns 0, or -1 with the fault: then the name
