@@ -319,7 +319,7 @@ void filter_drop(struct filter *filter, unsigned lock)
 
 int filter_lock(struct filter *filter, struct fault *fault)
 {
-    if (in_memory(filter))
+    if (!filter->file.write)
         return 0;
     if (filter_take(filter, LOCK_CHANGE, fault) != 0)
         return -1;
@@ -335,7 +335,7 @@ int filter_lock(struct filter *filter, struct fault *fault)
 
 void filter_unlock(struct filter *filter)
 {
-    if (!in_memory(filter))
+    if (filter->file.write)
         filter_drop(filter, LOCK_CHANGE);
 }
 

@@ -1,3 +1,4 @@
+/* flight - see flight.h. */
 #include "filter/flight.h"
 
 #include "core/little.h"
@@ -41,16 +42,6 @@ int flight_read_head(int fd, struct key_file_head *head)
     return n < sizeof bytes && errno != 0 ? -1 : (int)key_file_decode(bytes, n, head);
 }
 
-uint64_t flight_capacity(unsigned level)
-{
-    return (uint64_t)FLIGHT_FILE_KEYS << level;
-}
-
-uint64_t flight_bytes(unsigned level)
-{
-    return FLIGHT_HEAD_BYTES + ((uint64_t)FLIGHT_FILE_BYTES << level);
-}
-
 int flight_map(struct flight *flight, bool write, unsigned level, struct fault *fault)
 {
     size_t bytes = (size_t)flight_bytes(level);
@@ -78,7 +69,7 @@ void flight_unmap(struct flight *flight)
 /* --- the log --- */
 
 /* Publishes a word of the record. */
-static void show(struct flight *flight, size_t at, uint64_t value)
+static void publish(struct flight *flight, size_t at, uint64_t value)
 {
     if (flight->record == NULL)
         return;
@@ -89,7 +80,7 @@ static void show(struct flight *flight, size_t at, uint64_t value)
 static void set_count(struct flight *flight, uint64_t count)
 {
     flight->count = count;
-    show(flight, FLIGHT_COUNT, count);
+    publish(flight, FLIGHT_COUNT, count);
 }
 
 const struct key *flight_keys(const struct flight *flight, uint64_t from, size_t n,
@@ -121,11 +112,6 @@ static inline struct aim aim_at(const struct flight *flight, struct key key)
     return (struct aim){hash >> 32 & (flight->places - 1), (uint32_t)hash & ~number_bits};
 }
 
-static inline uint32_t entry_at(const struct flight *flight, uint64_t at)
-{
-    return LITTLE32(__atomic_load_n(&flight->table[at], __ATOMIC_ACQUIRE));
-}
-
 /* A damaged table may have no empty place: then the line may come again. */
 static void put_entry(struct flight *flight, uint64_t at, uint32_t entry)
 {
@@ -133,26 +119,27 @@ static void put_entry(struct flight *flight, uint64_t at, uint32_t entry)
         __atomic_store_n(&flight->table[at], LITTLE32(entry), __ATOMIC_RELEASE);
 }
 
-static inline bool log_has(const struct flight *flight, uint64_t number, struct key key)
+static inline struct key key_number(const struct flight *flight, uint64_t number)
 {
-    if (number >= flight->capacity)
-        return false; /* a damaged entry */
-    struct key there = load_key(flight->log + number * KEY_BYTES);
-    return there.lo == key.lo && there.hi == key.hi;
+    return load_key(flight->log + number * KEY_BYTES);
 }
 
 /* Whether the key is in. *at: its place, or the empty place where it would go; `places` if there is
  * neither, which happens only in a damaged file. */
-static inline bool find(const struct flight *flight, struct key key, struct aim aim, uint64_t *at)
+static inline bool find_key(const struct flight *flight, struct key key, struct aim aim,
+                            uint64_t *at)
 {
     uint32_t number_bits = (uint32_t)(flight->places - 1);
     for (uint64_t step = 0; step < flight->places; step++) {
         *at = (aim.at + step) & (flight->places - 1);
-        uint32_t entry = entry_at(flight, *at);
+        uint32_t entry = LITTLE32(__atomic_load_n(&flight->table[*at], __ATOMIC_ACQUIRE));
+        uint64_t number = (uint64_t)(entry & number_bits) - 1;
         if (entry == 0)
             return false;
-        if ((entry & ~number_bits) == aim.tag &&
-            log_has(flight, (uint64_t)(entry & number_bits) - 1, key))
+        if ((entry & ~number_bits) != aim.tag || number >= flight->capacity)
+            continue; /* another key, or a damaged entry */
+        struct key there = key_number(flight, number);
+        if (there.lo == key.lo && there.hi == key.hi)
             return true;
     }
     *at = flight->places;
@@ -177,13 +164,13 @@ void flight_test(const struct flight *flight, const struct key *keys, size_t n, 
         aim_ahead(flight, keys, n, seen, i, aims);
     for (size_t i = 0; i < n; i++) {
         if (!seen[i])
-            seen[i] = find(flight, keys[i], aims[i % AHEAD], &at);
+            seen[i] = find_key(flight, keys[i], aims[i % AHEAD], &at);
         aim_ahead(flight, keys, n, seen, i + AHEAD, aims);
     }
 }
 
-size_t flight_take(struct flight *flight, const struct key *keys, size_t n, uint64_t most,
-                   uint8_t *seen)
+size_t flight_add(struct flight *flight, const struct key *keys, size_t n, uint64_t most,
+                  uint8_t *seen)
 {
     struct aim aims[AHEAD] = {0};
     uint64_t count = flight->count, at;
@@ -191,12 +178,12 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, uint
     size_t i;
     /* Before the first entry: a salt tells the next owner of the slot that there may be entries. */
     if (count == 0)
-        show(flight, FLIGHT_SALT, flight->salt);
+        publish(flight, FLIGHT_SALT, flight->salt);
     for (i = 0; i < AHEAD; i++)
         aim_ahead(flight, keys, n, seen, i, aims);
     for (i = 0; i < n; i++) {
         struct aim aim = aims[i % AHEAD];
-        if (!seen[i] && !find(flight, keys[i], aim, &at)) {
+        if (!seen[i] && !find_key(flight, keys[i], aim, &at)) {
             if (count == end)
                 break;
             store_key(flight->log + count * KEY_BYTES, keys[i]);
@@ -210,26 +197,23 @@ size_t flight_take(struct flight *flight, const struct key *keys, size_t n, uint
     return i;
 }
 
-static struct key key_number(const struct flight *flight, uint64_t number)
-{
-    return load_key(flight->log + number * KEY_BYTES);
-}
-
-/* Empties the entry of a key. This breaks no probe sequence if the key is the last one added. */
-static void take_out(struct flight *flight, uint64_t number)
+/* Empties the entries of keys number from..end, last first. This breaks no probe sequence if they
+ * are the last that were added: the table becomes what it was before. */
+static void empty_entries(struct flight *flight, uint64_t from, uint64_t end)
 {
     uint64_t at;
-    struct key key = key_number(flight, number);
-    if (find(flight, key, aim_at(flight, key), &at))
-        put_entry(flight, at, 0);
+    while (end > from) {
+        struct key key = key_number(flight, --end);
+        if (find_key(flight, key, aim_at(flight, key), &at))
+            put_entry(flight, at, 0);
+    }
 }
 
 void flight_drop(struct flight *flight, uint64_t n)
 {
-    uint64_t count = flight->count;
-    for (; n > 0 && count > 0; n--)
-        take_out(flight, --count);
-    set_count(flight, count);
+    uint64_t left = flight->count > n ? flight->count - n : 0;
+    empty_entries(flight, left, flight->count);
+    set_count(flight, left);
 }
 
 void flight_hide(struct flight *flight)
@@ -237,38 +221,17 @@ void flight_hide(struct flight *flight)
     set_count(flight, 0);
 }
 
-/* Few keys are removed one by one, last first. */
+/* Few keys are removed one by one. */
 void flight_clear(struct flight *flight, uint64_t n)
 {
     fence_for_others();
     if (n > flight->places / 64)
         memset(flight->table, 0, (size_t)flight->places * sizeof *flight->table);
     else
-        while (n > 0)
-            take_out(flight, --n);
+        empty_entries(flight, 0, n);
 }
 
 /* --- growing --- */
-
-/* Fills a new table, which is all zeros. */
-static void build_table(struct flight *flight, uint64_t count)
-{
-    uint64_t at;
-    size_t n;
-    for (uint64_t done = 0; done < count; done += n) {
-        static const uint8_t none[AHEAD];
-        struct key keys[AHEAD];
-        struct aim aims[AHEAD] = {0};
-        n = count - done < AHEAD ? (size_t)(count - done) : AHEAD;
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = key_number(flight, done + i);
-            aim_ahead(flight, keys, n, none, i, aims);
-        }
-        for (size_t i = 0; i < n; i++)
-            if (!find(flight, keys[i], aims[i], &at))
-                put_entry(flight, at, (uint32_t)(done + i + 1) | aims[i].tag);
-    }
-}
 
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault)
 {
@@ -283,7 +246,21 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
         return -1;
     if (old->map == NULL && count > 0)
         memcpy(larger->log, old->log, (size_t)count * KEY_BYTES);
-    build_table(larger, count);
+    /* The new table is all zeros. */
+    for (uint64_t done = 0, n; done < count; done += n) {
+        static const uint8_t none[AHEAD];
+        struct key keys[AHEAD];
+        struct aim aims[AHEAD] = {0};
+        uint64_t at;
+        n = count - done < AHEAD ? count - done : AHEAD;
+        for (size_t i = 0; i < n; i++) {
+            keys[i] = key_number(larger, done + i);
+            aim_ahead(larger, keys, (size_t)n, none, i, aims);
+        }
+        for (size_t i = 0; i < n; i++)
+            if (!find_key(larger, keys[i], aims[i], &at))
+                put_entry(larger, at, (uint32_t)(done + i + 1) | aims[i].tag);
+    }
     return 0;
 }
 

@@ -15,7 +15,7 @@
  *   4. Somebody who knows the seed can craft lines that collide. So places are salted
  *      (core/salt.h).
  *
- * The bytes, little-endian, in a slot of the filter (slot.h) or in a side file:
+ * The bytes, little-endian, in a slot of the filter (slot.c) or in a side file:
  *
  *   log    `capacity` keys of 16 bytes, lo then hi
  *   table  `places` entries of 4 bytes, a power of two and more than `capacity`. 0 is empty; else
@@ -29,7 +29,7 @@
  *
  * Only the owner writes: the key, its entry, then the count. So a reader without a lock finds every
  * key that was in before the reader looked, unless the flight was emptied or enlarged meanwhile;
- * the record tells that (others.c).
+ * the record tells that (slot.c).
  */
 #ifndef UNSEEN_FILTER_FLIGHT_H
 #define UNSEEN_FILTER_FLIGHT_H
@@ -75,9 +75,17 @@ int flight_read_head(int fd, struct key_file_head *head);
 int flight_map(struct flight *flight, bool write, unsigned level, struct fault *fault);
 void flight_unmap(struct flight *flight);
 
-/* How many keys fit into a file of a level, and its size in bytes. */
-uint64_t flight_capacity(unsigned level);
-uint64_t flight_bytes(unsigned level);
+/* How many keys fit into a file of a level. */
+static inline uint64_t flight_capacity(unsigned level)
+{
+    return (uint64_t)FLIGHT_FILE_KEYS << level;
+}
+
+/* Its size. */
+static inline uint64_t flight_bytes(unsigned level)
+{
+    return FLIGHT_HEAD_BYTES + ((uint64_t)FLIGHT_FILE_BYTES << level);
+}
 
 /* n keys from number `from` on: in the log, or copied to `buffer`. Valid until keys are added. */
 const struct key *flight_keys(const struct flight *flight, uint64_t from, size_t n,
@@ -88,10 +96,11 @@ void flight_test(const struct flight *flight, const struct key *keys, size_t n, 
 
 /* Adds the keys with seen[i] == 0, in order; sets seen[i] = 1 for those that are in. Stops after
  * `most` new keys, or when the flight is full. Returns how many keys were judged. */
-size_t flight_take(struct flight *flight, const struct key *keys, size_t n, uint64_t most,
-                   uint8_t *seen);
+size_t flight_add(struct flight *flight, const struct key *keys, size_t n, uint64_t most,
+                  uint8_t *seen);
 
-/* Removes the last `n` keys. */
+/* Removes the last `n` keys. Needs no lock: the last is removed first, so readers see the flight as
+ * it was before. */
 void flight_drop(struct flight *flight, uint64_t n);
 
 /* Removes all keys. flight_hide makes them invisible to others, in 1 ns; flight_clear follows,
@@ -104,7 +113,7 @@ void flight_clear(struct flight *flight, uint64_t n);
  * level; then `old` may be unmapped. Returns 0, or -1 with the fault. */
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault);
 
-/* Makes room for `n` more keys in a private flight in a file: salt, path and fd are set. Returns 0,
+/* Makes space for `n` more keys in a private flight in a file: salt, path, fd are set. Returns 0,
  * or -1 with the fault. */
 int flight_reserve(struct flight *flight, uint64_t n, struct fault *fault);
 

@@ -1,5 +1,49 @@
 /*
- * internal - an open filter as the files of this directory see it.
+ * internal - an open filter as the files of this directory see it: who writes what, under which
+ * lock; its structs; what the files call of each other.
+ *
+ * Locks. Of the first four, a process takes each before those below it:
+ *   LOCK_HELD    while held keys are settled, as long as that takes
+ *   LOCK_GROW    while room is made, as long as the disk takes
+ *   LOCK_QUEUE   for the queue (queue/queue.h): alone, except by merge
+ *   LOCK_CHANGE  for bits, counters and flights: for one batch of keys at a time
+ *   LOCK_SLOT+i  for slot i: proves that its owner is alive. The first 64 are held from open to
+ *                close, the others while keys are in flight, so that idle writers block nobody
+ *   LOCK_WAITING while all slots are taken: its holder looks for a free one, the others wait
+ * Two more are of other files: LOCK_MAKING of a new file until it has its name (io/newfile.h),
+ * and LOCK_FLIGHT of a side file with keys in flight (slot.c).
+ *
+ * What each operation does:
+ *   open       LOCK_CHANGE to take a slot and clear what a dead owner left in it, and to raise a
+ *              counter that is far too low for the bits.
+ *   claim      Tests keys without a lock. If any are new, takes a slot, unless it has one, and
+ *              LOCK_CHANGE, and writes keys to its flight: salt, keys, places, then the count.
+ *   keep       Undelivered keys leave the flight, last first, without a lock. (A larger flight is
+ *              made without a lock, too, and published under LOCK_CHANGE.)
+ *   settle     LOCK_CHANGE for each batch: sets bits, then counters; with the last batch, empties
+ *              the flight. Held keys are settled under LOCK_HELD, so a merge over the file sees all
+ *              of them or none.
+ *   add        Claims and settles under one LOCK_CHANGE, whatever others have in flight.
+ *   make room  LOCK_GROW. Allocates a layer after the end of the file, writes its record, then the
+ *              count of layers, each flushed. Or allocates the staging area of a layer (stage.c),
+ *              then begins its era, flushed.
+ *   turn       LOCK_GROW, and LOCK_CHANGE for two moments: marks the oldest layer as retired,
+ *              clears and flushes it without LOCK_CHANGE, gives it the next number (window.c).
+ *   empty      LOCK_GROW, and LOCK_CHANGE for moments: marks a stage, sets its keys in the layer,
+ *              512 at a time, flushes, ends the era, frees the blocks, clears the mark (stage.c).
+ *   remove     LOCK_CHANGE for up to 2048 keys. A journal of one page lets the next holder of the
+ *              lock undo a removal that was cut short (removal.c).
+ *   merge      Reads its inputs without a lock. If it replaces one of them, it holds the first four
+ *              locks of that file throughout; writers wait, then find their file replaced.
+ *
+ * Reading without a lock is safe because bits are only ever added, with two exceptions: a cleared
+ * generation loses only lines that are being forgotten, and a key that is being removed is seen as
+ * in or not in. A stage is tested before its layer, because keys reach the layer before they leave
+ * the stage; the layers are tested again after flights, because bits are set before keys leave.
+ *
+ * Nobody holds LOCK_CHANGE during an fsync, an allocation of blocks, input or output, except that
+ * merge. Its holder may wait for pages of bits that are read or written back, for the stat of the
+ * filter's name, for the map of a new layer or flight, or to remove the file of a dead writer.
  */
 #ifndef UNSEEN_FILTER_INTERNAL_H
 #define UNSEEN_FILTER_INTERNAL_H
@@ -64,8 +108,10 @@ struct filter {
     struct open_file file;
     struct key *noted; /* in memory: the keys of a small first layer; NULL: there is none */
     struct filter_watch watch;
-    bool settling; /* delivered lines are being settled: no signal ends that, or a wait for it */
-    bool asked;    /* the pages of the first batch were prefetched */
+    /* Set by writer_settle alone, while it works: no signal ends this, nor a wait of any function
+     * that it calls, down to a slice of pages. */
+    bool settling;
+    bool asked;                      /* the pages of the first batch were prefetched */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
 };
 
@@ -78,14 +124,13 @@ struct attached {
 
 struct writer {
     struct filter *filter;
-    bool writes;                   /* to a file */
-    bool has_slot;                 /* if it writes: always while keys are in flight */
+    bool has_slot;                 /* open for writing: always while keys are in flight */
     unsigned slot;                 /* that one, or the last one it had */
     struct flight flight;          /* log NULL: none, as in memory */
     bool holds;                    /* keys stay in flight for longer than a batch */
     bool turns;                    /* but not for longer than the generation of a window fills */
-    uint64_t delivered;            /* keys in flight whose lines were delivered */
-    uint64_t claimed_at;           /* the counter of settlings when they were claimed */
+    uint64_t kept;                 /* keys in flight whose lines were delivered: the first ones */
+    uint64_t claimed_at;           /* the counter of settlings when the first one was claimed */
     char path[SIDE_FILE_NAME_MAX]; /* of the flight's file, */
     uint32_t number;               /* the number in that name, */
     uint64_t inode;                /* and its inode number */
@@ -179,13 +224,14 @@ static inline bool is_window(const struct filter *filter)
 struct filter *filter_new(const struct filter_watch *watch, struct fault *fault);
 
 /* Takes LOCK_CHANGE, under which bits, counters and slots change; maps new layers, and repairs what
- * a killed writer left half done. Returns 0, or -1 with the fault. Does nothing in memory. */
+ * a killed writer left half done. Returns 0, or -1 with the fault. Does nothing unless the filter
+ * is a file, open for writing. */
 int filter_lock(struct filter *filter, struct fault *fault);
-/* The same to settle: fails if the path no longer leads to the file. */
+/* As filter_lock, but fails if the path no longer leads to the file. */
 int filter_lock_to_settle(struct filter *filter, struct fault *fault);
 void filter_unlock(struct filter *filter);
 
-/* Takes another lock, in the order of filter.h: LOCK_HELD or LOCK_GROW. */
+/* Takes another lock, in the order above: LOCK_HELD or LOCK_GROW. */
 int filter_take(struct filter *filter, unsigned lock, struct fault *fault);
 void filter_drop(struct filter *filter, unsigned lock);
 
@@ -203,31 +249,52 @@ int filter_refresh(struct filter *filter, struct fault *fault);
 ptrdiff_t memory_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault);
 
-/* --- others.c: the keys that other living writers have in flight --- */
+/* --- writer.c --- */
 
-/* Sets seen[i] = 1 for keys that another writer has in flight; *total: how many keys they all have.
- * Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be missed: it
- * is in the layers, and the counter of settlings has moved. One load per slot with nothing in
- * flight. Returns 0, or -1 with the fault. */
-int others_test(struct writer *writer, const struct key *keys, size_t n, uint8_t *seen,
-                uint64_t *total, struct fault *fault);
-
-/* Unmaps and closes their files. */
-void others_free(struct writer *writer);
-
-/* --- place.c: settled keys into layers --- */
+/* As filter_test, for keys with seen[i] == 0, in the layers that are mapped, but for layer
+ * `except`; filter_layers: in all. */
+void filter_test_layers(const struct filter *filter, unsigned except, const struct key *keys,
+                        size_t n, uint8_t *seen);
 
 /* How many more keys fit into all layers, or into the filling generation of a window. Without
  * LOCK_CHANGE, a hint. */
-uint64_t place_room(const struct filter *filter);
-
+uint64_t room_left(const struct filter *filter);
 /* The layer of the next key; filter_layers if room must be made. */
-unsigned place_next(const struct filter *filter);
+unsigned room_next(const struct filter *filter);
 
-/* Under LOCK_CHANGE: sets and counts the keys with in[i] == 0, each layer up to its capacity. With
- * `all` the newest layer takes keys for which there is no room. Returns how many keys are done. */
-size_t place_keys(struct filter *filter, const struct key *keys, size_t n, const uint8_t *in,
-                  bool all);
+/* For pending.c, as writer_hold for a filter open for reading: keys go to the file `fd`, called
+ * `path`, after a head (format/key_file.h), and are not settled. The caller closes `fd` after the
+ * writer. */
+int writer_hold_in(struct writer *writer, int fd, const char *path, struct fault *fault);
+/* Then, before the first claim: these keys, at most BATCH_KEYS, are expected. 0.1 us per key. */
+int writer_expect_again(struct writer *writer, const struct key *keys, size_t n,
+                        struct fault *fault);
+
+/* --- slot.c: a writer's place in the file, and those of other living writers --- */
+
+/* Takes a free slot, unless this writer has one, or needs none as its filter is open for reading;
+ * waits while all are taken. Returns 0, or -1 with the fault. */
+int slot_take(struct writer *writer, struct fault *fault);
+
+/* Gives a guest's slot back, unless keys are in flight. */
+void slot_rest(struct writer *writer);
+
+/* Makes space for `n` more keys in this writer's flight; makes or enlarges its side file if needed.
+ * LOCK_CHANGE must not be held. Returns 0, or -1 with the fault. */
+int slot_reserve(struct writer *writer, uint64_t n, struct fault *fault);
+
+/* Empties the flight, and removes its side file; unmaps and closes the files of others. */
+void slot_close(struct writer *writer);
+
+/* The flight in a slot, whosever it is. */
+struct flight slot_flight(const struct filter *filter, unsigned slot);
+
+/* Sets seen[i] = 1 for keys that another living writer has in flight; *total: how many keys they
+ * all have. Under LOCK_CHANGE; or without a lock, and then a key that is settled meanwhile may be
+ * missed: it is in the layers, and the counter of settlings has moved. One load per slot with
+ * nothing in flight. Returns 0, or -1 with the fault. */
+int slot_test_others(struct writer *writer, const struct key *keys, size_t n, uint8_t *seen,
+                     uint64_t *total, struct fault *fault);
 
 /* --- room.c: allocates or empties a stage, turns a window, or adds a layer --- */
 

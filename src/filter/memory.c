@@ -8,8 +8,6 @@
  * layer, and notes its keys. When that is full, a large layer with the same keys replaces it.
  */
 #include "filter/internal.h"
-
-#include "filter/probe.h"
 #include "system/clock.h"
 
 #include <errno.h>
@@ -19,7 +17,7 @@
 
 /* --- layers --- */
 
-static int add_layer(struct filter *filter, const struct layer_plan *plan, struct fault *fault)
+static int map_in_memory(struct filter *filter, const struct layer_plan *plan, struct fault *fault)
 {
     size_t bytes = (size_t)(plan->pages * PAGE_BYTES);
     if (bytes / PAGE_BYTES != plan->pages)
@@ -42,7 +40,7 @@ static int add_layer(struct filter *filter, const struct layer_plan *plan, struc
 }
 
 /* Replaces the small first layer by a large one with its keys. */
-static int enlarge(struct filter *filter, struct fault *fault)
+static int replace_small(struct filter *filter, struct fault *fault)
 {
     struct layer_plan plan;
     struct layer small = filter->layers[0];
@@ -50,7 +48,7 @@ static int enlarge(struct filter *filter, struct fault *fault)
     if (growth_in_memory(&filter->header.plan, false, &plan) != 0)
         return fault_set(fault, filter_name(filter), "cannot grow any further");
     filter->count = 0;
-    if (add_layer(filter, &plan, fault) != 0) {
+    if (map_in_memory(filter, &plan, fault) != 0) {
         filter->count = 1;
         return -1;
     }
@@ -62,80 +60,47 @@ static int enlarge(struct filter *filter, struct fault *fault)
     return 0;
 }
 
-static int grow(struct filter *filter, struct fault *fault)
-{
-    struct layer_plan plan;
-    unsigned layer = is_window(filter) ? window_next(filter) : filter->count;
-    if (filter->noted != NULL)
-        return enlarge(filter, fault);
-    if (layer == filter->count) {
-        if (room_plan(filter, &plan, fault) != 0 || add_layer(filter, &plan, fault) != 0)
-            return -1;
-        room_tell(filter);
-    }
-    return is_window(filter) ? window_turn(filter, layer, fault) : 0;
-}
-
 /* --- making one --- */
-
-/* Plans the first layer. Returns 1 if it is the small one, 0 if not, -1 if none can be made. */
-static int plan_first(const struct filter_plan *asked, struct layer_plan *layer)
-{
-    struct filter_plan plan = *asked;
-    bool any = plan.capacity == 0 && plan.pages == 0;
-    if (any && !plan.window)
-        return growth_in_memory(&plan, true, layer) == 0 ? 1 : -1;
-    if (any)
-        plan.pages = GROWTH_MEMORY_PAGES / growth_first_layers(&plan);
-    return growth_first(&plan, layer);
-}
-
-static int make_layers(struct filter *filter, struct fault *fault)
-{
-    struct layer_plan plan;
-    int small = plan_first(&filter->header.plan, &plan);
-    if (small < 0)
-        return fault_set(fault, filter_name(filter), "the filter would be too large");
-    /* Not cleared, which would take longer than a run of a few lines. */
-    filter->noted = small > 0 ? malloc((size_t)plan.capacity * sizeof(struct key)) : NULL;
-    filter->metadata = calloc(1, FLIGHT_AT);
-    if ((small > 0 && filter->noted == NULL) || filter->metadata == NULL)
-        return fault_errno(fault, filter_name(filter), NULL, ENOMEM);
-    while (filter->count < growth_first_layers(&filter->header.plan))
-        if (add_layer(filter, &plan, fault) != 0)
-            return -1;
-    return 0;
-}
 
 struct filter *filter_memory(const struct header *header, const struct filter_watch *watch,
                              struct fault *fault)
 {
+    struct layer_plan layer;
     struct filter *filter = filter_new(watch, fault);
     if (filter == NULL)
         return NULL;
     filter->header = *header;
-    /* Stages save writes to a disk. */
-    filter->header.plan.staged = false;
+    filter->header.plan.staged = false; /* stages save writes to a disk */
+    filter->asked = true;               /* no page is prefetched */
     filter->kernel = kernel_for(header->plan.geometry);
-    if (header->plan.forget != 0)
-        (void)clock_uptime();
-    if (make_layers(filter, fault) == 0)
-        return filter;
+    struct filter_plan plan = filter->header.plan;
+    unsigned count = growth_first_layers(&plan);
+    bool any = plan.capacity == 0 && plan.pages == 0, small = any && !plan.window;
+    if (plan.forget != 0)
+        (void)clock_uptime(); /* it cannot be asked first when the process is confined */
+    if (any && !small)
+        plan.pages = GROWTH_MEMORY_PAGES / count;
+    if ((small ? growth_in_memory(&plan, true, &layer) : growth_first(&plan, &layer)) != 0) {
+        fault_set(fault, filter_name(filter), "the filter would be too large");
+        goto failed;
+    }
+    /* Not cleared, which would take longer than a run of a few lines. */
+    filter->noted = small ? malloc((size_t)layer.capacity * sizeof(struct key)) : NULL;
+    filter->metadata = calloc(1, FLIGHT_AT);
+    if ((small && filter->noted == NULL) || filter->metadata == NULL) {
+        fault_errno(fault, filter_name(filter), NULL, ENOMEM);
+        goto failed;
+    }
+    while (filter->count < count)
+        if (map_in_memory(filter, &layer, fault) != 0)
+            goto failed;
+    return filter;
+failed:
     filter_close(filter);
     return NULL;
 }
 
 /* --- claiming --- */
-
-/* Notes the keys that were set. There is room for all keys of the small layer. */
-static void note_small(struct filter *filter, uint64_t before, const struct key *keys, size_t n,
-                       const uint8_t *seen)
-{
-    struct key *note = filter->noted + before;
-    for (size_t i = 0; i < n; i++)
-        if (!seen[i])
-            *note++ = keys[i];
-}
 
 /* Tests and sets keys in one layer while it has room. *set: how many were set. Returns how many
  * keys were judged. */
@@ -149,36 +114,53 @@ static size_t insert(struct filter *filter, unsigned number, const struct key *k
         pages_use_huge(layer);
     size_t done = filter->kernel->insert(&layer->bits, keys, n, seen, most < room ? most : room,
                                          set);
-    if (filter->noted != NULL)
-        note_small(filter, before, keys, done, seen);
-    if (*set > 0) {
-        count_keys(filter, layer, *set);
-        if (is_window(filter))
-            window_settled(filter, number);
-    }
+    if (*set == 0)
+        return done;
+    count_keys(filter, layer, *set);
+    if (is_window(filter))
+        window_settled(filter, number);
+    /* There is space for all keys of the small layer. */
+    struct key *note = filter->noted != NULL ? filter->noted + before : NULL;
+    for (size_t i = 0; note != NULL && i < done; i++)
+        if (!seen[i])
+            *note++ = keys[i];
     return done;
 }
 
-/* Tests all layers but the newest; tests and sets in the newest. When that is full, grows, and goes
- * on with the key that did not fit. Later keys are judged again, as a window may have forgotten. */
+/* Tests all layers but the newest; tests and sets in the newest. When that is full, makes room, and
+ * goes on with the key that did not fit. Later keys are judged again, as a window may have
+ * forgotten. */
 ptrdiff_t memory_claim(struct filter *filter, const struct key *keys, size_t n, uint64_t most_new,
                        uint8_t *seen, struct fault *fault)
 {
+    const bool window = is_window(filter);
+    struct layer_plan plan;
+    uint64_t new = 0, set;
     size_t done = 0;
-    uint64_t new = 0;
     for (;;) {
-        unsigned newest = is_window(filter) ? generation_filling(filter) : filter->count - 1;
+        unsigned newest = window ? generation_filling(filter) : filter->count - 1;
         if (newest < filter->count) {
-            uint64_t set;
             memset(seen + done, 0, n - done);
-            probe_layers(filter, newest, keys + done, n - done, seen + done);
+            filter_test_layers(filter, newest, keys + done, n - done, seen + done);
             done += insert(filter, newest, keys + done, n - done, most_new - new, seen + done,
                            &set);
             new += set;
             if (done == n || new == most_new)
                 return (ptrdiff_t)done;
         }
-        if (grow(filter, fault) != 0)
+        unsigned next = window ? window_next(filter) : filter->count;
+        int result = 0;
+        if (filter->noted != NULL) {
+            result = replace_small(filter, fault);
+        } else if (next == filter->count) {
+            result = room_plan(filter, &plan, fault) == 0 ? map_in_memory(filter, &plan, fault)
+                                                          : -1;
+            if (result == 0)
+                room_tell(filter);
+        }
+        if (result == 0 && window)
+            result = window_turn(filter, next, fault);
+        if (result != 0)
             return new > 0 ? (ptrdiff_t)done : -1;
     }
 }

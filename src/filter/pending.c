@@ -143,8 +143,8 @@ static int sum_up(int fd, uint64_t count, uint64_t *sum)
 }
 
 /* Whether the file belongs to this filter, and has all its keys. */
-static int check_file(const struct pending *pending, const struct filter *filter,
-                      struct fault *fault)
+static int check_pending(const struct pending *pending, const struct filter *filter,
+                         struct fault *fault)
 {
     struct stat status;
     const struct key_file_head *head = &pending->head;
@@ -187,7 +187,7 @@ struct pending *pending_open(const char *path, const struct filter *filter, stru
         fault_way_out(fault, fault->error == ENOENT
                                  ? "a run with --pending FILE makes it when it succeeds"
                                  : "name files made with --pending");
-    else if (read_head(pending, fault) == 0 && check_file(pending, filter, fault) == 0)
+    else if (read_head(pending, fault) == 0 && check_pending(pending, filter, fault) == 0)
         return pending;
     pending_free(pending);
     return NULL;
@@ -197,7 +197,7 @@ struct pending *pending_open(const char *path, const struct filter *filter, stru
 
 /* The name of the temporary file: a dot, so that a shell's * does not match it, the name and a
  * suffix; a random suffix where other machines do not see the lock. */
-static int find_names(struct pending *pending, struct fault *fault)
+static int name_new(struct pending *pending, struct fault *fault)
 {
     char directory[PATH_MAX], suffix[32] = ".unseen-new";
     struct stat status;
@@ -273,7 +273,7 @@ struct pending *pending_claim(const char *path, struct fault *fault)
     struct pending *pending = pending_alloc(path, fault);
     if (pending == NULL)
         return NULL;
-    if (find_names(pending, fault) == 0 && claim_new(pending, fault) == 0 &&
+    if (name_new(pending, fault) == 0 && claim_new(pending, fault) == 0 &&
         ((open_to_read(pending, fault) == 0 && read_head(pending, fault) == 0) ||
          (pending->fd < 0 && fault->error == ENOENT)))
         return pending;
@@ -304,7 +304,7 @@ int pending_begin(struct pending *pending, struct writer *writer, struct fault *
     struct key keys[BATCH_KEYS];
     struct key_file_head head = {.kind = KEYS_IN_FLIGHT};
     ptrdiff_t n;
-    if (pending->fd >= 0 && check_file(pending, writer->filter, fault) != 0)
+    if (pending->fd >= 0 && check_pending(pending, writer->filter, fault) != 0)
         return -1;
     if (ftruncate(pending->new_fd, 0) != 0 || flight_write_head(pending->new_fd, &head) != 0)
         return fault_system(pending, fault);

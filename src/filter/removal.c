@@ -20,7 +20,6 @@
 
 #include "core/cells.h"
 #include "filter/internal.h"
-#include "filter/probe.h"
 #include "system/lock.h"
 
 #include <string.h>
@@ -99,7 +98,8 @@ ptrdiff_t removal_remove(struct filter *filter, const struct key *keys, size_t n
     if (!filter->header.plan.geometry.counting)
         return fault_set(fault, filter->file.path, "is not a counting filter");
     /* The test also reads the pages into memory before the lock is taken. */
-    if (probe(filter, keys, n, removals, fault) != 0 || filter_lock_to_settle(filter, fault) != 0)
+    if (filter_test(filter, keys, n, removals, fault) != 0 ||
+        filter_lock_to_settle(filter, fault) != 0)
         return -1;
     /* Layers in which a key is not found now will not come to have it while keys are removed. */
     for (unsigned i = 0; i < filter->count; i++) {

@@ -214,7 +214,7 @@ failed:
 /* The layer whose stage needs room, or filter_layers. */
 static unsigned wants_stage_room(const struct filter *filter)
 {
-    unsigned layer = place_next(filter);
+    unsigned layer = room_next(filter);
     return layer < filter->count && stage_wants_room(filter, layer) ? layer : filter->count;
 }
 
@@ -231,9 +231,9 @@ static int make_locked(struct filter *filter, unsigned before, uint64_t taken, s
         return stage_make_room(filter, layer, fault);
     if (!is_window(filter))
         return filter->count > before || lower_counters(filter) ? 0 : append_layer(filter, fault);
-    if (place_next(filter) < filter->count)
-        return place_room(filter) + window_room_ahead(filter) > taken ? 0
-                                                                      : append_layer(filter, fault);
+    if (room_next(filter) < filter->count)
+        return room_left(filter) + window_room_ahead(filter) > taken ? 0
+                                                                     : append_layer(filter, fault);
     layer = window_next(filter);
     if (layer == filter->count && append_layer(filter, fault) != 0)
         return -1;

@@ -40,7 +40,7 @@ enum {
     FLIGHT_AT = 16384          /*        the keys in flight */
 };
 
-/* The locks of a filter file (system/lock.h); filter/writer.h says which of them covers what. */
+/* The locks of a filter file (system/lock.h); filter/internal.h says which of them covers what. */
 enum {
     LOCK_CHANGE = 0,     /* bits, counters and slots */
     LOCK_SLOT = 1,       /* slot 0; the next 127 locks are those of the other slots */

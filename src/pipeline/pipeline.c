@@ -1,7 +1,6 @@
 #include "pipeline/pipeline.h"
 
 #include "core/bytes.h"
-#include "filter/probe.h"
 #include "filter/removal.h"
 #include "filter/survey.h"
 #include "pipeline/picked.h"
@@ -231,8 +230,9 @@ static ptrdiff_t judge(struct pipeline *pipeline, const struct batch *batch, uin
         return writer_add(plan->writer, batch->keys, batch->n, seen, &added, fault);
     case PIPELINE_QUERY:
     case PIPELINE_TAG:
-        return probe(plan->filter, batch->keys, batch->n, seen, fault) == 0 ? (ptrdiff_t)batch->n
-                                                                            : -1;
+        return filter_test(plan->filter, batch->keys, batch->n, seen, fault) == 0
+                   ? (ptrdiff_t)batch->n
+                   : -1;
     case PIPELINE_REPEATED:
         /* Lines that the first filter has seen go to the second, and those new to it are wanted.
          * Both are in memory, where writer_claim tests all its lines unless memory is short. */

@@ -67,7 +67,7 @@ static void take_lines(struct flight *flight, unsigned n)
         uint8_t seen = 0;
         int length = sprintf(line, "http://host%u.example/a,%u b", i % 3, i);
         struct key key = hash_key(line, (size_t)length, hasher);
-        INSIST(flight_take(flight, &key, 1, 1, &seen) == 1);
+        INSIST(flight_add(flight, &key, 1, 1, &seen) == 1);
     }
 }
 

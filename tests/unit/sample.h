@@ -8,7 +8,6 @@
 #include "core/hash.h"
 #include "filter/create.h"
 #include "filter/internal.h"
-#include "filter/probe.h"
 
 #include "scratch.h"
 #include "tap.h"
@@ -145,8 +144,8 @@ static inline bool sample_has(struct writer *writer, struct key key)
 {
     struct fault fault;
     uint8_t seen = 2;
-    if (probe(sample_filter(writer), &key, 1, &seen, &fault) != 0)
-        sample_fault("probe", &fault);
+    if (filter_test(sample_filter(writer), &key, 1, &seen, &fault) != 0)
+        sample_fault("test", &fault);
     return seen == 1;
 }
 

@@ -153,7 +153,7 @@ static int lost(struct filter *filter, uint64_t keys, struct fault *fault)
     int missing = 0;
     for (uint64_t i = 0; i < LOOKED_AT; i++)
         key[i] = sample_key(keys - 1 - i * (keys < 100 ? 38 : keys - 1) / (LOOKED_AT - 1));
-    if (probe(filter, key, LOOKED_AT, seen, fault) != 0)
+    if (filter_test(filter, key, LOOKED_AT, seen, fault) != 0)
         return -1;
     for (unsigned i = 0; i < LOOKED_AT; i++)
         missing += !seen[i];

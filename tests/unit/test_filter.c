@@ -8,7 +8,6 @@
 #include "core/little.h"
 #include "filter/flight.h"
 #include "filter/internal.h"
-#include "filter/slot.h"
 #include "model.h"
 #include "sample.h"
 #include "scratch.h"

@@ -131,7 +131,7 @@ static void take(struct world *world, struct chance *chance)
             want[judged] = 1;
         }
     }
-    tap_check(flight_take(&world->flight, keys, n, most, seen) == judged, "it judged others");
+    tap_check(flight_add(&world->flight, keys, n, most, seen) == judged, "it judged others");
     tap_check(memcmp(seen, want, judged) == 0, "other verdicts");
 }
 
@@ -205,7 +205,7 @@ static void twins(void)
     }
     for (unsigned round = 0; round < 2; round++) {
         uint8_t seen[TWINS] = {0};
-        tap_check(flight_take(&world.flight, keys, TAKEN, TAKEN, seen) == TAKEN &&
+        tap_check(flight_add(&world.flight, keys, TAKEN, TAKEN, seen) == TAKEN &&
                       memchr(seen, 1, TWINS) == NULL,
                   "one is taken for another");
         flight_test(&world.flight, keys, TWINS, seen);
@@ -231,7 +231,7 @@ static void bytes(void)
     const struct key key = {.lo = 0x0102030405060708, .hi = 0x090a0b0c0d0e0f10};
     uint8_t seen = 0, table[16 * 4] = {0};
     begin(&world, 1);
-    tap_check(flight_take(&world.flight, &key, 1, 1, &seen) == 1, "take");
+    tap_check(flight_add(&world.flight, &key, 1, 1, &seen) == 1, "take");
     uint64_t hash = salt_key(key, SALT);
     uint8_t *entry = table + (hash >> 32 & 15) * 4;
     for (unsigned i = 0; i < 4; i++)
@@ -264,7 +264,7 @@ static void hostile(void)
         flight_test(flight, keys, BATCH, seen);
         tap_check(memchr(seen, 1, BATCH) == NULL, "a key that is not there");
         /* Whoever owns it finds no place for its keys, and none to take them from. */
-        tap_check(flight_take(flight, keys, 8, 8, seen) == 8, "take");
+        tap_check(flight_add(flight, keys, 8, 8, seen) == 8, "take");
         flight_drop(flight, 9);
         check_outside(&world);
         end(&world);
