@@ -7,7 +7,7 @@
 #ifndef UNSEEN_COMMANDS_CHART_H
 #define UNSEEN_COMMANDS_CHART_H
 
-#include "core/forecast.h"
+#include "core/growth.h"
 
 /* The characters of bars and curves. */
 struct strokes {

@@ -7,7 +7,7 @@
 #include "commands/job.h"
 #include "commands/message.h"
 #include "commands/warnings.h"
-#include "core/forecast.h"
+#include "core/growth.h"
 #include "core/hyperloglog.h"
 #include "system/signals.h"
 #include "text/number.h"

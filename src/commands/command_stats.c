@@ -7,7 +7,7 @@
 #include "commands/message.h"
 #include "filter/survey.h"
 #include "queue/queue.h"
-#include "system/clock.h"
+#include "system/machine.h"
 #include "text/number.h"
 
 #include <inttypes.h>

@@ -14,7 +14,7 @@
 #include "filter/survey.h"
 #include "filter/writer.h"
 #include "queue/queue.h"
-#include "system/clock.h"
+#include "system/machine.h"
 #include "text/number.h"
 #include "text/quote.h"
 

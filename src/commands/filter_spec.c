@@ -4,7 +4,7 @@
 #include "commands/filter_operand.h"
 #include "commands/message.h"
 #include "format/likeness.h"
-#include "system/random.h"
+#include "system/machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "core/kernel.h"
 #include "system/confine.h"
 #include "system/map.h"
-#include "system/network.h"
+#include "system/path.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     struct options options;
     signals_start();
     int status = occupy_standard_descriptors();
-    map_start();
+    map_start(message_map_failed);
     if (status == 0)
         status = options_parse(&options, argc, argv);
     if (status == 0)

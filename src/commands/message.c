@@ -57,6 +57,18 @@ void message_waits(void *name, bool to_the_end)
                        : "");
 }
 
+void message_map_failed(const char *name)
+{
+    const char *parts[] = {
+        "unseen: ", name != NULL ? name : "a file in use",
+        ": the mapped file failed: it was cut off, its disk is full, or its disk is broken (what "
+        "was not yet remembered comes out again in the next run)\n"};
+    terminal_clear(STDERR_FILENO);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        (void)!write(STDERR_FILENO, parts[i], strlen(parts[i]));
+    _exit(EXIT_TROUBLE);
+}
+
 int message_finish_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

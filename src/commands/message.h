@@ -28,6 +28,9 @@ int message_exit_status(int status);
 /* A lock_waits (system/lock.h); `name` is the file. */
 void message_waits(void *name, bool to_the_end);
 
+/* A map_failed (system/map.h). */
+void message_map_failed(const char *name);
+
 /* Flushes and checks standard output. Returns EXIT_OK, or EXIT_TROUBLE after a message. */
 int message_finish_output(void);
 

@@ -91,7 +91,14 @@ int option_value_shard(const char *taker, const char *text, struct shard *shard)
 {
     const char *program = taker[0] == '-' ? "" : "unseen ";
     bool all = taker[0] != '-' && strchr(text, '/') == NULL;
-    if (!shard_parse(text, all, shard))
+    /* Numbers may begin with zeros (seq -w). */
+    const char *at = text;
+    *shard = (struct shard){0};
+    if (!all && (at = number_digits(at, &shard->number)) != NULL)
+        at = *at == '/' ? at + 1 : NULL;
+    if (at != NULL)
+        at = number_digits(at, &shard->count);
+    if (at == NULL || *at != '\0')
         return message(
             "%s '%s': not a shard (expected I/N, such as %s%s 1/4; is a variable empty?)", taker,
             text, program, taker);

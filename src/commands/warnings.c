@@ -3,7 +3,7 @@
 #include "commands/message.h"
 #include "filter/survey.h"
 #include "format/shared.h"
-#include "system/clock.h"
+#include "system/machine.h"
 #include "text/number.h"
 #include "text/quote.h"
 

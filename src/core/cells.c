@@ -31,27 +31,22 @@ void cells_save(const struct bits *bits, struct key key, uint8_t *copy)
         memcpy(copy + (size_t)j * BLOCK_BYTES, block_of(bits, key, &walk), BLOCK_BYTES);
 }
 
-/* Whether a block can have come from `copy` by lowering some of the cells that the word names. */
-static bool comes_from(const uint8_t *block, const uint8_t *copy, uint64_t word, unsigned fields)
-{
-    uint8_t lowered[BLOCK_BYTES];
-    memcpy(lowered, copy, sizeof lowered);
-    cells_step(lowered, word, fields, false);
-    for (unsigned cell = 0; cell < BLOCK_CELLS; cell++) {
-        unsigned value = cell_value(block, cell);
-        if (value != cell_value(copy, cell) && value != cell_value(lowered, cell))
-            return false;
-    }
-    return true;
-}
-
 bool cells_restore(const struct bits *bits, struct key key, const uint8_t *copy)
 {
+    /* Each block must have come from its copy by lowering some of the key's cells. */
     struct walk walk = walk_start(key);
-    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk))
-        if (!comes_from(block_of(bits, key, &walk), copy + (size_t)j * BLOCK_BYTES, walk.word,
-                        bits->geometry.fields))
-            return false;
+    const uint8_t *from = copy;
+    for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk), from += BLOCK_BYTES) {
+        const uint8_t *block = block_of(bits, key, &walk);
+        uint8_t lowered[BLOCK_BYTES];
+        memcpy(lowered, from, sizeof lowered);
+        cells_step(lowered, walk.word, bits->geometry.fields, false);
+        for (unsigned cell = 0; cell < BLOCK_CELLS; cell++) {
+            unsigned value = cell_value(block, cell);
+            if (value != cell_value(from, cell) && value != cell_value(lowered, cell))
+                return false;
+        }
+    }
     walk = walk_start(key);
     for (unsigned j = 0; j < bits->geometry.blocks; j++, walk_next(&walk)) {
         uint8_t *block = block_of(bits, key, &walk);
@@ -60,3 +55,53 @@ bool cells_restore(const struct bits *bits, struct key key, const uint8_t *copy)
     }
     return true;
 }
+
+/* --- layers together --- */
+
+bool join_is_possible(const struct bits *a, const struct bits *b)
+{
+    return a->pages == b->pages && memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
+}
+
+/* Adds eight cells of 4 bits, each in a byte of its own; sums above 15 become 15. */
+static uint64_t add_spread(uint64_t a, uint64_t b)
+{
+    uint64_t sum = a + b;
+    uint64_t over = sum >> 4 & UINT64_C(0x0101010101010101);
+    return (sum | over * CELL_MAX) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+}
+
+void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsigned pages,
+                uint8_t *to)
+{
+    enum { WORDS = PAGE_BYTES / 8 };
+    const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t sum[WORDS], other[WORDS];
+    for (uint64_t page = first; page < first + pages; page++, to += PAGE_BYTES) {
+        memcpy(sum, layers[0]->bytes + page * PAGE_BYTES, PAGE_BYTES);
+        for (size_t i = 1; i < n; i++) {
+            memcpy(other, layers[i]->bytes + page * PAGE_BYTES, PAGE_BYTES);
+            if (!layers[0]->geometry.counting)
+                for (size_t w = 0; w < WORDS; w++)
+                    sum[w] |= other[w];
+            else /* sixteen cells at once: the low nibbles, then the high ones */
+                for (size_t w = 0; w < WORDS; w++)
+                    sum[w] = add_spread(sum[w] & low, other[w] & low) |
+                             add_spread(sum[w] >> 4 & low, other[w] >> 4 & low) << 4;
+        }
+        memcpy(to, sum, PAGE_BYTES);
+    }
+}
+
+/* --- the loops of kernel.h for counting layers, in plain C --- */
+
+#define KERNEL_NAME "cells"
+#define KERNEL_STRUCT kernel_cells
+#define KERNEL_TARGET
+#define BLOCK_HAS(fields, block, word) cells_test(block, word, fields)
+#define BLOCK_ADD(fields, block, word) cells_step(block, word, fields, true)
+/* The OR of the four bits of a cell is in its lowest bit. */
+#define KERNEL_NONZERO(word)                                                                       \
+    (((word) | (word) >> 1 | (word) >> 2 | (word) >> 3) & UINT64_C(0x1111111111111111))
+
+#include "core/kernel_body.h"

@@ -75,4 +75,19 @@ void cells_save(const struct bits *bits, struct key key, uint8_t *copy);
  * from it by this key. */
 bool cells_restore(const struct bits *bits, struct key key, const uint8_t *copy);
 
+/*
+ * Pages of several layers of one shape, joined: the result is, bit for bit, the page that a single
+ * layer with all their keys would have. Bits are combined by OR; counting cells are added, up to
+ * 15. In either case the order of the layers does not matter. A key that is in several layers is in
+ * the bits once, and in the counting cells once per layer.
+ */
+
+/* Whether two layers have one shape: the same number of pages and the same geometry. */
+bool join_is_possible(const struct bits *a, const struct bits *b);
+
+/* Writes `pages` joined pages of n >= 1 layers of one shape to `to`, from page `first` on. About
+ * 0.1 us per page and layer. */
+void join_pages(const struct bits *const *layers, size_t n, uint64_t first, unsigned pages,
+                uint8_t *to);
+
 #endif

@@ -36,57 +36,49 @@ static double log_zero(struct geometry geometry)
 
 double estimate_page_keys(struct geometry geometry, double set)
 {
-    return fabs(log(zero_of(geometry, set)) / log_zero(geometry)); /* not -0 */
-}
-
-/* e_g of the chances of a page's blocks. The sums e_j of products of j chances, j = 0..g, are
- * extended by one block at a time: a choice either includes it or not, so e_j grows by chance *
- * e_(j-1). No term is negative, so nothing cancels; there are at most C(64, 16) terms, so that
- * sums of ones are exact. */
-static double sum_of_products(const struct estimate *estimate, const uint16_t blocks[PAGE_BLOCKS])
-{
-    double sum[BLOCKS_MAX + 1] = {1};
-    unsigned g = estimate->geometry.blocks;
-    for (unsigned block = 0; block < PAGE_BLOCKS; block++) {
-        double chance = estimate->chance[blocks[block]];
-        for (unsigned j = g; j > 0; j--)
-            sum[j] += chance * sum[j - 1];
-    }
-    return sum[g];
-}
-
-static void add_page(struct estimate *estimate, const uint8_t *page)
-{
-    uint16_t blocks[PAGE_BLOCKS];
-    unsigned set = estimate->kernel->count(page, blocks);
-    unsigned cells = geometry_page_cells(estimate->geometry), step = cells / ESTIMATE_STEPS;
-    double zero = zero_of(estimate->geometry, set);
-    bool full = cells - set < ESTIMATE_ZERO_CELLS;
-    uint64_t number = estimate->part_pages != 0 ? estimate->pages / estimate->part_pages : 0;
-    struct estimate_part *part = &estimate->parts[number];
-    part->most = set > part->most ? set : part->most;
-    part->least = part->pages == 0 || set < part->least ? set : part->least;
-    part->set += set;
-    part->pages++;
-    estimate->pages++;
-    estimate->full += full;
-    estimate->set += set;
-    estimate->steps[(set + step - 1) / step]++;
-    estimate->log_sum += log(zero);
-    estimate->most_log_sum += full ? log(3.0 * ESTIMATE_ZERO_CELLS / cells) : log(zero);
-    estimate->inverse_sum += 1 / zero;
-    estimate->rate_sum += sum_of_products(estimate, blocks) / estimate->choices;
+    return fabs(log(zero_of(geometry, set)) / log_zero(geometry)); /* 0, never -0 */
 }
 
 void estimate_add(struct estimate *estimate, const uint8_t *bytes, uint64_t pages)
 {
-    for (uint64_t i = 0; i < pages; i++)
-        add_page(estimate, bytes + i * PAGE_BYTES);
+    unsigned cells = geometry_page_cells(estimate->geometry), step = cells / ESTIMATE_STEPS;
+    unsigned g = estimate->geometry.blocks;
+    for (const uint8_t *page = bytes; pages > 0; pages--, page += PAGE_BYTES) {
+        uint16_t blocks[PAGE_BLOCKS];
+        unsigned set = estimate->kernel->count(page, blocks);
+        double zero = zero_of(estimate->geometry, set);
+        bool full = cells - set < ESTIMATE_ZERO_CELLS;
+        uint64_t number = estimate->part_pages != 0 ? estimate->pages / estimate->part_pages : 0;
+        struct estimate_part *part = &estimate->parts[number];
+        part->most = set > part->most ? set : part->most;
+        part->least = part->pages == 0 || set < part->least ? set : part->least;
+        part->set += set;
+        part->pages++;
+        estimate->pages++;
+        estimate->full += full;
+        estimate->set += set;
+        estimate->steps[(set + step - 1) / step]++;
+        estimate->log_sum += log(zero);
+        estimate->most_log_sum += full ? log(3.0 * ESTIMATE_ZERO_CELLS / cells) : log(zero);
+        estimate->inverse_sum += 1 / zero;
+
+        /* e_g of the chances of the page's blocks. The sums e_j of products of j chances, j = 0..g,
+         * are extended by one block at a time: a choice either includes it or not, so e_j grows by
+         * chance * e_(j-1). No term is negative, so nothing cancels; there are at most C(64, 16)
+         * terms, so that sums of ones are exact. */
+        double sum[BLOCKS_MAX + 1] = {1};
+        for (unsigned block = 0; block < PAGE_BLOCKS; block++) {
+            double chance = estimate->chance[blocks[block]];
+            for (unsigned j = g; j > 0; j--)
+                sum[j] += chance * sum[j - 1];
+        }
+        estimate->rate_sum += sum[g] / estimate->choices;
+    }
 }
 
 double estimate_keys(const struct estimate *estimate)
 {
-    /* Not -0. */
+    /* + 0.0 makes 0 of -0. */
     return estimate->log_sum / log_zero(estimate->geometry) + 0.0;
 }
 

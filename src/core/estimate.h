@@ -28,7 +28,7 @@
 /* For evenness.h, pages are counted by the cells set in them, in steps of a 512th of all cells. */
 enum { ESTIMATE_STEPS = 512 };
 
-/* And where they lie: pages that follow one another, in at most so many parts of equal size. */
+/* And where they lie: pages that follow one another, in at most this many parts of equal size. */
 enum { ESTIMATE_PARTS = 256 };
 struct estimate_part {
     uint64_t pages, set;
@@ -72,8 +72,8 @@ double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);
 double estimate_fill(const struct estimate *estimate);
 
-/* Whether the bits tell the number of keys: at most half of the pages are full. If not, there are
- * at least so many keys, with six standard deviations. */
+/* Whether the bits tell the number of keys: at most half of the pages are full. If not, a lower
+ * bound of it, by six standard deviations. */
 bool estimate_is_told(const struct estimate *estimate);
 double estimate_least_keys(const struct estimate *estimate);
 

@@ -13,17 +13,6 @@ static double share_of_two(struct geometry geometry, bool same_block)
     return 2 * blocks / PAGE_BLOCKS * hit - both * hit * hit;
 }
 
-/* The variance of keys computed from cells, divided by the variance of keys. */
-static double overdispersion(struct geometry geometry, double fill)
-{
-    double keys = -log1p(-fill) / geometry_share(geometry);
-    double cells = geometry_page_cells(geometry), block = geometry_block_cells(geometry);
-    double zero = cells * (1 - fill), slope = zero * geometry_share(geometry);
-    double pairs = cells * (block - 1) * exp(-keys * share_of_two(geometry, true)) +
-                   cells * (cells - block) * exp(-keys * share_of_two(geometry, false));
-    return fmax((zero + pairs - zero * zero) / (slope * slope * keys), 1);
-}
-
 /* x ln(x / mean) */
 static double surplus(double x, double mean)
 {
@@ -39,8 +28,15 @@ double evenness_evidence(struct geometry geometry, double pages, double fill, do
     if (!(mean > 0) || pages < 2)
         return 0;
     double distance = surplus(keys, mean) + surplus(others, (pages - 1) * mean);
+    /* The variance of keys computed from cells, divided by the variance of keys. */
     double most = fmin(fmax(fill, set / cells), 1 - 0.5 / cells);
-    return copysign(distance / overdispersion(geometry, most), keys - mean);
+    double m = -log1p(-most) / geometry_share(geometry);
+    double zero = cells * (1 - most), slope = zero * geometry_share(geometry);
+    double block = geometry_block_cells(geometry);
+    double pairs = cells * (block - 1) * exp(-m * share_of_two(geometry, true)) +
+                   cells * (cells - block) * exp(-m * share_of_two(geometry, false));
+    double ratio = fmax((zero + pairs - zero * zero) / (slope * slope * m), 1);
+    return copysign(distance / ratio, keys - mean);
 }
 
 /* The pages that have not been set aside: those of the steps from..to. */

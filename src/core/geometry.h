@@ -46,7 +46,7 @@ enum {
     BLOCKS_MAX = 16, /* g; 16 blocks of 7 fields reach rates far below any that can be asked for */
     FIELDS_MAX = 7,  /* f: seven times 9 bits fit into a 64-bit word */
     FIELD_BITS = 9,
-    /* The same for counting layers. */
+    /* In counting layers: */
     BLOCK_CELLS = 128,
     CELL_FIELD_BITS = 7
 };
@@ -95,23 +95,9 @@ static inline double geometry_share(struct geometry g)
     return (double)g.blocks / PAGE_BLOCKS * (1 - missed);
 }
 
-/* The high 64 bits of a * b. */
-static inline uint64_t geometry_high_product(uint64_t a, uint64_t b)
-{
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    return (uint64_t)(((wide)a * b) >> 64);
-#else
-    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
-    uint64_t mid = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
-    uint64_t cross = (a & UINT32_MAX) * (b >> 32) + (mid & UINT32_MAX);
-    return (a >> 32) * (b >> 32) + (mid >> 32) + (cross >> 32);
-#endif
-}
-
 static inline uint64_t geometry_page(struct key key, uint64_t pages)
 {
-    return geometry_high_product(key.hi, pages);
+    return hash_high_product(key.hi, pages);
 }
 
 /* One bit of a region, by its number. */
@@ -156,7 +142,7 @@ static inline uint32_t geometry_field(uint64_t word, unsigned t)
     return (uint32_t)(word >> (FIELD_BITS * t)) % BLOCK_BITS;
 }
 
-/* The same for a counting layer: the number of a cell. */
+/* Field t of a word in a counting layer: the number of a cell in its block. */
 static inline uint32_t geometry_cell(uint64_t word, unsigned t)
 {
     return (uint32_t)(word >> (CELL_FIELD_BITS * t)) % BLOCK_CELLS;

@@ -66,8 +66,9 @@ bool growth_uses_stage(uint64_t pages, uint64_t memory)
     return pages > memory / STAGE_OF_MEMORY;
 }
 
-/* Layer `index` without its capacity. pages 0: not known yet. */
-static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned index, uint64_t pages)
+/* Layer `index`; pages 0: not known yet. */
+static struct layer_plan layer_without_capacity(const struct filter_plan *plan, unsigned index,
+                                                uint64_t pages)
 {
     double rate = growth_rate(plan, index);
     return (struct layer_plan){
@@ -79,7 +80,7 @@ static struct layer_plan empty_layer(const struct filter_plan *plan, unsigned in
 
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
-    return empty_layer(plan, 0, plan->pages).geometry;
+    return layer_without_capacity(plan, 0, plan->pages).geometry;
 }
 
 #define RATE_LOW 1e-2
@@ -111,18 +112,6 @@ double growth_sized_for(const struct filter_plan *plan, const struct layer_plan 
     return plan->fixed || as_asked ? (double)layer->capacity : growth_lines_when_full(layer);
 }
 
-/* The pages of a layer for as many lines as it takes to remember `keys`; 0 if they are too many. */
-static uint64_t pages_to_remember(struct layer_plan layer, uint64_t keys)
-{
-    for (uint64_t lines = keys;;) {
-        layer.pages = sizing_pages(layer.geometry, lines, layer.rate);
-        uint64_t remembered = counted(&layer, lines);
-        if (layer.pages == 0 || remembered >= keys)
-            return layer.pages;
-        lines += keys - remembered;
-    }
-}
-
 static uint64_t in_flight(uint64_t pages)
 {
     return GROWTH_IN_FLIGHT + (pages < 512 ? 8 * pages : 4096);
@@ -132,7 +121,7 @@ uint64_t growth_first_keys(const struct filter_plan *plan)
 {
     if (!plan->window)
         return plan->capacity;
-    struct layer_plan layer = empty_layer(plan, 0, plan->pages);
+    struct layer_plan layer = layer_without_capacity(plan, 0, plan->pages);
     uint64_t keys = growth_generation(plan->capacity);
     if (layer.pages == 0)
         layer.pages = sizing_pages(layer.geometry, keys, layer.rate);
@@ -147,36 +136,36 @@ bool growth_holds_two(const struct layer_plan *layer)
            sizing_rate(layer->geometry, layer->pages, 2.0 * (double)layer->capacity) <= layer->rate;
 }
 
-/* How many keys a layer of a window by time has counted when it is full. */
-static uint64_t window_capacity(const struct layer_plan *layer)
+/* How many keys a layer has counted when it is full, if no n was given for it. */
+static uint64_t capacity_by_rate(const struct filter_plan *plan, const struct layer_plan *layer)
 {
     uint64_t keys = growth_capacity(layer->geometry, layer->pages, layer->rate);
-    uint64_t more = in_flight(layer->pages);
-    return keys > 2 * more ? keys - more : (keys + 1) / 2;
-}
-
-static int first_of_window(const struct filter_plan *plan, struct layer_plan *layer)
-{
-    if (layer->pages == 0)
-        layer->pages = pages_to_remember(*layer, growth_first_keys(plan));
-    layer->capacity = plan->capacity != 0 ? growth_generation(plan->capacity)
-                                          : window_capacity(layer);
-    return layer->pages != 0 && layer->capacity != 0 ? 0 : -1;
+    if (!plan->window)
+        return keys;
+    uint64_t others = in_flight(layer->pages);
+    return keys > 2 * others ? keys - others : (keys + 1) / 2;
 }
 
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer)
 {
-    *layer = empty_layer(plan, 0, plan->pages);
-    if (plan->window)
-        return first_of_window(plan, layer);
-    if (layer->pages == 0)
-        layer->pages = plan->fixed ? sizing_pages(layer->geometry, plan->capacity, layer->rate)
-                                   : pages_to_remember(*layer, plan->capacity);
-    if (layer->pages == 0 || layer->pages > SIZING_PAGES_MAX)
+    *layer = layer_without_capacity(plan, 0, plan->pages);
+    if (layer->pages == 0 && plan->fixed && !plan->window) {
+        layer->pages = sizing_pages(layer->geometry, plan->capacity, layer->rate);
+    } else if (layer->pages == 0) {
+        /* For as many lines as it takes to remember these keys. */
+        uint64_t keys = growth_first_keys(plan), lines = keys, remembered;
+        do {
+            layer->pages = sizing_pages(layer->geometry, lines, layer->rate);
+            remembered = counted(layer, lines);
+            lines += keys - remembered;
+        } while (layer->pages != 0 && remembered < keys);
+    }
+    if (layer->pages == 0 || (!plan->window && layer->pages > SIZING_PAGES_MAX))
         return -1;
-    layer->capacity = plan->capacity != 0
-                          ? plan->capacity
-                          : growth_capacity(layer->geometry, layer->pages, layer->rate);
+    if (plan->capacity != 0)
+        layer->capacity = plan->window ? growth_generation(plan->capacity) : plan->capacity;
+    else
+        layer->capacity = capacity_by_rate(plan, layer);
     layer->stage = growth_stage_pages(plan, layer->pages);
     return layer->capacity != 0 ? 0 : -1;
 }
@@ -196,43 +185,41 @@ int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_pl
     return layer->capacity != 0 ? 0 : -1;
 }
 
-static uint64_t pages_wanted(const struct filter_plan *plan, uint64_t pages, uint64_t keys)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-    /* A window by time needs several free layers at any time, so small steps waste less. */
-    if (plan->window)
-        return pages / 2 + 1;
-    struct geometry geometry = layer_geometry(plan, plan->rate);
-    uint64_t single = sizing_pages(geometry, keys, plan->rate);
-    double total = SIZE_AFTER * (double)single;
-    uint64_t wanted = total > (double)pages ? (uint64_t)(total - (double)pages) : 0;
-    if (pages < SMALL_PAGES) {
-        uint64_t small = pages * SMALL_FACTOR;
-        if (pages + small > SMALL_PAGES)
-            small = SMALL_PAGES - pages;
-        if (wanted < small)
-            wanted = small;
-    }
-    /* At high rates, the size that was promised is used up after a few layers; grow all the same.
-     * And however many keys a damaged file claims, it grows at most eightfold. */
-    uint64_t least = pages / 8 * 3 + 1, most = pages * SMALL_FACTOR;
-    if (wanted < least)
-        wanted = least;
-    return wanted < most ? wanted : most;
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer)
 {
-    *layer = empty_layer(plan, index, pages_wanted(plan, pages, keys));
+    uint64_t wanted;
+    if (plan->window) {
+        /* A window by time needs several free layers at any time, so small steps waste less. */
+        wanted = pages / 2 + 1;
+    } else {
+        struct geometry geometry = layer_geometry(plan, plan->rate);
+        double total = SIZE_AFTER * (double)sizing_pages(geometry, keys, plan->rate);
+        wanted = total > (double)pages ? (uint64_t)(total - (double)pages) : 0;
+        if (pages < SMALL_PAGES)
+            wanted = larger(wanted, smaller(pages * SMALL_FACTOR, SMALL_PAGES - pages));
+        /* At high rates, the size that was promised is used up after a few layers; grow all the
+         * same. And however many keys a damaged file claims, it grows at most eightfold. */
+        wanted = smaller(larger(wanted, pages / 8 * 3 + 1), pages * SMALL_FACTOR);
+    }
+    *layer = layer_without_capacity(plan, index, wanted);
     /* A file of unknown origin may have any number of pages for a few keys. */
     uint64_t single = sizing_pages(layer->geometry, keys, layer->rate);
-    uint64_t most = single * SMALL_FACTOR + SMALL_PAGES;
-    if (single != 0 && layer->pages > most)
-        layer->pages = most;
+    if (single != 0)
+        layer->pages = smaller(layer->pages, single * SMALL_FACTOR + SMALL_PAGES);
     if (pages > SIZING_PAGES_MAX || layer->pages > SIZING_PAGES_MAX - pages)
         return -1;
-    layer->capacity = plan->window ? window_capacity(layer)
-                                   : growth_capacity(layer->geometry, layer->pages, layer->rate);
+    layer->capacity = capacity_by_rate(plan, layer);
     layer->stage = growth_stage_pages(plan, layer->pages);
     return layer->capacity != 0 ? 0 : -1;
 }
@@ -271,4 +258,52 @@ void growth_find_rate(struct filter_plan *plan)
             break;
         plan->rate = rate;
     }
+}
+
+/* --- forecast --- */
+
+int forecast_make(struct forecast *forecast, const struct filter_plan *plan)
+{
+    *forecast = (struct forecast){.plan = *plan, .layers = growth_first_layers(plan)};
+    if (growth_first(plan, &forecast->layer) != 0)
+        return -1;
+    forecast->capacity = plan->window ? forecast->layer.capacity * forecast->layers
+                                      : (uint64_t)round(growth_sized_for(plan, &forecast->layer));
+    return 0;
+}
+
+static double rate_of_generation(struct layer_plan layer, double keys)
+{
+    layer.capacity = (uint64_t)keys;
+    return sizing_rate(layer.geometry, layer.pages, growth_lines_when_full(&layer));
+}
+
+double forecast_rate(const struct forecast *forecast, double keys)
+{
+    const struct layer_plan *layer = &forecast->layer;
+    double each = (double)layer->capacity, rate = 0;
+    if (!forecast->plan.window)
+        return sizing_rate(layer->geometry, layer->pages, keys);
+    double full = rate_of_generation(*layer, each);
+    for (unsigned i = 0; i < forecast->layers && keys > 0; i++, keys -= each)
+        rate = sizing_joint_rate(rate, keys < each ? rate_of_generation(*layer, keys) : full);
+    return rate;
+}
+
+double forecast_bits_per_key(const struct forecast *forecast)
+{
+    return sizing_bits_per_key(forecast->layer.pages * forecast->layers,
+                               (double)forecast->capacity);
+}
+
+double forecast_classic_rate(const struct forecast *forecast)
+{
+    struct geometry geometry = forecast->layer.geometry;
+    return sizing_classic_rate(forecast_bits_per_key(forecast) / geometry_cell_bits(geometry),
+                               geometry_hashes(geometry));
+}
+
+bool forecast_grows(const struct forecast *forecast)
+{
+    return growth_rate(&forecast->plan, forecast->layers) > 0;
 }

@@ -166,8 +166,8 @@ void growth_find_rate(struct filter_plan *plan);
 int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
 
 /*
- * The same for a filter in memory, no window, without a given n or size. How this way was derived,
- * step by step:
+ * Plans layer 0 of a filter in memory, no window, without a given n or size. How this way was
+ * derived, step by step:
  *
  *   1. Begin with 1 MB, as a file does, and grow. But every further layer is one more page to test
  *      per key, and saves nothing, because memory that is never touched costs nothing.
@@ -181,9 +181,32 @@ int growth_first(const struct filter_plan *plan, struct layer_plan *layer);
 int growth_in_memory(const struct filter_plan *plan, bool small, struct layer_plan *layer);
 
 /* Plans layer `index` > 0 (growth_place) of a filter that has `pages` pages and capacity for `keys`
- * so far; at most 60 MB more than seven times what so many keys need at the layer's rate. Returns
+ * so far; at most 60 MB more than seven times what these keys need at the layer's rate. Returns
  * 0, or -1 if it would be too large. */
 int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, uint64_t keys,
                 struct layer_plan *layer);
+
+/* How a filter with a given plan will behave until it grows. */
+struct forecast {
+    struct filter_plan plan;
+    struct layer_plan layer; /* each of the first layers */
+    unsigned layers;         /* how many first layers there are */
+    uint64_t capacity;       /* lines at most in the window, or in the first layer */
+};
+
+/* Returns 0, or -1 where growth_first does. Takes milliseconds. */
+int forecast_make(struct forecast *forecast, const struct filter_plan *plan);
+
+/* The rate with `keys` keys, if no layer is added. A window's layers fill one after another. */
+double forecast_rate(const struct forecast *forecast, double keys);
+
+/* Bits per key at capacity. */
+double forecast_bits_per_key(const struct forecast *forecast);
+
+/* The rate at capacity of a classic filter of the same size, k and cells. */
+double forecast_classic_rate(const struct forecast *forecast);
+
+/* Whether layers can be added. */
+bool forecast_grows(const struct forecast *forecast);
 
 #endif

@@ -1,10 +1,78 @@
 /* hash - see hash.h. The library is inlined from its header, which saves a call per line. */
 #include "core/hash.h"
 
-#include "core/siphash.h"
+#include "core/bytes.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+/* --- SipHash-2-4 with a result of 128 bits --- */
+
+struct sip {
+    uint64_t v[4];
+};
+
+static inline uint64_t sip_turn(uint64_t x, unsigned bits)
+{
+    return x << bits | x >> (64 - bits);
+}
+
+static inline void sip_mix(struct sip *s, unsigned rounds)
+{
+    uint64_t *v = s->v;
+    while (rounds-- > 0) {
+        v[0] += v[1], v[1] = sip_turn(v[1], 13) ^ v[0], v[0] = sip_turn(v[0], 32);
+        v[2] += v[3], v[3] = sip_turn(v[3], 16) ^ v[2];
+        v[0] += v[3], v[3] = sip_turn(v[3], 21) ^ v[0];
+        v[2] += v[1], v[1] = sip_turn(v[1], 17) ^ v[2], v[2] = sip_turn(v[2], 32);
+    }
+}
+
+static inline void sip_take(struct sip *s, uint64_t word)
+{
+    s->v[3] ^= word;
+    sip_mix(s, 2);
+    s->v[0] ^= word;
+}
+
+static inline uint64_t sip_result(struct sip *s)
+{
+    sip_mix(s, 4);
+    return s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3];
+}
+
+static struct key siphash_key(const void *bytes, size_t length, uint64_t k0, uint64_t k1)
+{
+    const uint8_t *at = bytes;
+    /* 0xee selects a result of 128 bits. */
+    struct sip s = {{
+        k0 ^ UINT64_C(0x736f6d6570736575),
+        k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
+        k0 ^ UINT64_C(0x6c7967656e657261),
+        k1 ^ UINT64_C(0x7465646279746573),
+    }};
+    struct key key;
+    for (size_t words = length / 8; words > 0; words--, at += 8)
+        sip_take(&s, load64(at));
+
+    /* The length, and the last `length` % 8 bytes. If bytes precede them, one load of the last
+     * eight bytes saves a seventh of the time. */
+    uint64_t last = (uint64_t)length << 56;
+    if (length >= 8)
+        last |= load64(at + length % 8 - 8) >> 8 >> (56 - 8 * (length % 8));
+    else
+        for (size_t i = 0; i < length; i++)
+            last |= (uint64_t)at[i] << 8 * i;
+    sip_take(&s, last);
+
+    s.v[2] ^= 0xee;
+    key.lo = sip_result(&s);
+    s.v[1] ^= 0xdd;
+    key.hi = sip_result(&s);
+    return key;
+}
+
+/* --- either of them --- */
 
 static inline struct key xxh3_key(const void *bytes, size_t length, uint64_t seed)
 {
@@ -18,7 +86,8 @@ struct key hash_key(const void *bytes, size_t length, struct hasher hasher)
                                        : xxh3_key(bytes, length, hasher.k0);
 }
 
-/* Flattened: a short line is hashed in half the time if no function is called for it. */
+/* Flattened: a short line is hashed in half the time if no function is called for it. It stands
+ * apart from SipHash, which would need the registers. */
 __attribute__((flatten)) static void xxh3_lines(const char *bytes, const size_t *starts, size_t n,
                                                 uint64_t seed, struct key *keys)
 {

@@ -18,32 +18,27 @@ void hyperloglog_add(struct hyperloglog *sketch, const struct key *keys, size_t 
     }
 }
 
-/* Ertl's sigma, for x, the fraction of registers that are empty: x + sum of x^(2^k) 2^(k-1) over
- * k >= 1. Infinite if x is 1. */
-static double sigma(double x)
-{
-    double power = x, factor = 1, sum = x, before;
-    if (x == 1)
-        return HUGE_VAL;
-    do {
-        before = sum;
-        power *= power;
-        sum += power * factor;
-        factor *= 2;
-    } while (sum != before);
-    return sum;
-}
-
 double hyperloglog_estimate(const struct hyperloglog *sketch)
 {
     const double m = HYPERLOGLOG_REGISTERS;
     uint32_t count[FULL + 1] = {0};
     for (size_t i = 0; i < HYPERLOGLOG_REGISTERS; i++)
         count[sketch->registers[i]]++;
-    /* The sum of 2^-rank over all registers, by Horner's rule, with sigma for the empty ones. */
+    /* The sum of 2^-rank over all registers, by Horner's rule, with m sigma for the empty ones. */
     double sum = 0;
     for (unsigned rank = FULL; rank >= 1; rank--)
         sum = (sum + count[rank]) / 2;
-    sum += m * sigma(count[0] / m);
+    /* Ertl's sigma of x, the fraction of empty registers: x + sum of x^(2^k) 2^(k-1) over k >= 1;
+     * infinite if x is 1. */
+    double x = count[0] / m, power = x, factor = 1, sigma = x, before;
+    if (x == 1)
+        return 0;
+    do {
+        before = sigma;
+        power *= power;
+        sigma += power * factor;
+        factor *= 2;
+    } while (sigma != before);
+    sum += m * sigma;
     return m * m / (2 * log(2) * sum);
 }

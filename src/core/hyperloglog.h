@@ -45,7 +45,7 @@ struct hyperloglog {
 /* Adds `n` keys. About 2 ns each. */
 void hyperloglog_add(struct hyperloglog *sketch, const struct key *keys, size_t n);
 
-/* The estimated number of distinct keys. The same on every machine. */
+/* The estimated number of distinct keys, which is the same on every machine. */
 double hyperloglog_estimate(const struct hyperloglog *sketch);
 
 #endif

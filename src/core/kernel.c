@@ -1,5 +1,5 @@
 /* kernel - the choice between the versions; see kernel.h. */
-#include "core/kernel_list.h"
+#include "core/kernel.h"
 
 #include <features.h> /* __GLIBC__ */
 
@@ -10,12 +10,9 @@
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 /* Like glibc's CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31. */
-static int cpu_is_active(unsigned number)
-{
-    const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(number / (8 * 4 * 4));
-    return leaf->active_array[number / 32 % 4] >> (number % 32) & 1;
-}
-#define CPU_HAS(upper, lower) cpu_is_active(x86_cpu_##upper)
+#define ACTIVE(n)                                                                                  \
+    (__x86_get_cpuid_feature_leaf((n) / 128)->active_array[(n) / 32 % 4] >> (n) % 32 & 1)
+#define CPU_HAS(upper, lower) ACTIVE(x86_cpu_##upper)
 #endif
 #endif
 #ifndef CPU_HAS

@@ -39,6 +39,19 @@ struct kernel {
     unsigned (*count)(const uint8_t *page, uint16_t set[PAGE_BLOCKS]);
 };
 
+extern const struct kernel kernel_plain;
+extern const struct kernel kernel_cells; /* for counting layers: cells.c */
+#if defined(__x86_64__)
+extern const struct kernel kernel_avx2;
+extern const struct kernel kernel_avx512;
+#endif
+/* Every 64-bit Arm has vectors. The kernel needs lanes in the order of the bytes in memory, which
+ * little-endian machines have. */
+#if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CPU_HAS_NEON
+extern const struct kernel kernel_neon;
+#endif
+
 /* The fastest version that this machine runs. */
 const struct kernel *kernel_best(void);
 

@@ -1,5 +1,5 @@
 /* kernel_avx2 - the loops with 256-bit vectors. */
-#include "core/kernel_list.h"
+#include "core/kernel.h"
 
 #if defined(__x86_64__)
 
@@ -8,22 +8,27 @@
 #define KERNEL_NAME "avx2"
 #define KERNEL_STRUCT kernel_avx2
 #define KERNEL_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define FIELDS struct avx2_fields
+#define FIELDS_START avx2_fields_start
+#define BLOCK_HAS avx2_block_has
+#define BLOCK_ADD avx2_block_add
+#define DELIMITER_MASK avx2_delimiter_mask
 
-struct fields {
+struct avx2_fields {
     __m256i wanted; /* 32-bit lane t: 1 if t < f, else 0 */
     unsigned count;
 };
 
 KERNEL_TARGET
-static inline struct fields fields_start(unsigned count)
+static inline struct avx2_fields avx2_fields_start(unsigned count)
 {
     __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lane);
-    return (struct fields){_mm256_and_si256(below, _mm256_set1_epi32(1)), count};
+    return (struct avx2_fields){_mm256_and_si256(below, _mm256_set1_epi32(1)), count};
 }
 
 KERNEL_TARGET
-static inline __m256i fields_of(uint64_t word)
+static inline __m256i avx2_fields_of(uint64_t word)
 {
     __m256i words = _mm256_set1_epi64x((long long)word);
     __m256i even = _mm256_srlv_epi64(words, _mm256_setr_epi64x(0, 18, 36, 54));
@@ -35,9 +40,10 @@ static inline __m256i fields_of(uint64_t word)
 /* The top four bits of field t choose one of the block's sixteen 32-bit words, from two registers
  * of eight, for lane t; its low five bits choose the bit in this word. */
 KERNEL_TARGET
-static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
+static inline unsigned avx2_block_has(struct avx2_fields fields, const uint8_t *block,
+                                      uint64_t word)
 {
-    __m256i field = fields_of(word);
+    __m256i field = avx2_fields_of(word);
     __m256i index = _mm256_srli_epi32(field, 5);
     __m256i low = _mm256_load_si256((const __m256i *)(const void *)block);
     __m256i high = _mm256_load_si256((const __m256i *)(const void *)(block + 32));
@@ -57,13 +63,13 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
  * times the lane's number; a negative or too large shift gives 0. The fields go through memory,
  * because a load can broadcast. */
 KERNEL_TARGET
-static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
+static inline void avx2_block_add(struct avx2_fields fields, uint8_t *block, uint64_t word)
 {
     const __m256i before_low = _mm256_setr_epi32(0, -32, -64, -96, -128, -160, -192, -224);
     const __m256i before_high = _mm256_setr_epi32(-256, -288, -320, -352, -384, -416, -448, -480);
     const __m256i one = _mm256_set1_epi32(1);
     int at[8] __attribute__((aligned(32)));
-    _mm256_store_si256((__m256i *)(void *)at, fields_of(word));
+    _mm256_store_si256((__m256i *)(void *)at, avx2_fields_of(word));
     __m256i *low = (__m256i *)(void *)block;
     __m256i *high = (__m256i *)(void *)(block + 32);
     __m256i bits_low = _mm256_load_si256(low);
@@ -80,7 +86,7 @@ static inline void block_add(struct fields fields, uint8_t *block, uint64_t word
 }
 
 KERNEL_TARGET
-static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
+static inline uint64_t avx2_delimiter_mask(const char *bytes, char delimiter)
 {
     __m256i pattern = _mm256_set1_epi8(delimiter);
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);

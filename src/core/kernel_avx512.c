@@ -1,5 +1,5 @@
 /* kernel_avx512 - the loops with 512-bit vectors: a block is one register. */
-#include "core/kernel_list.h"
+#include "core/kernel.h"
 
 #if defined(__x86_64__)
 
@@ -9,22 +9,28 @@
 #define KERNEL_STRUCT kernel_avx512
 #define KERNEL_TARGET                                                                              \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
+#define FIELDS struct avx512_fields
+#define FIELDS_START avx512_fields_start
+#define BLOCK_HAS avx512_block_has
+#define BLOCK_ADD avx512_block_add
+#define DELIMITER_MASK avx512_delimiter_mask
 
-struct fields {
+struct avx512_fields {
     __mmask8 wanted; /* bit t: t < f */
     unsigned count;
 };
 
 KERNEL_TARGET
-static inline struct fields fields_start(unsigned count)
+static inline struct avx512_fields avx512_fields_start(unsigned count)
 {
-    return (struct fields){(__mmask8)((1U << count) - 1), count};
+    return (struct avx512_fields){(__mmask8)((1U << count) - 1), count};
 }
 
 /* Lane t gets field t of the word. The field's top three bits choose one of the block's 64-bit
  * words (the permutation ignores higher bits); its low six bits choose the bit in this word. */
 KERNEL_TARGET
-static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
+static inline unsigned avx512_block_has(struct avx512_fields fields, const uint8_t *block,
+                                        uint64_t word)
 {
     const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
     const __m512i bit_mask = _mm512_set1_epi64(63);
@@ -41,7 +47,7 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
  * large. The fields go through memory, because a load can broadcast and the shuffle unit is busiest
  * here. */
 KERNEL_TARGET
-static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
+static inline void avx512_block_add(struct avx512_fields fields, uint8_t *block, uint64_t word)
 {
     const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 63);
     const __m512i before = _mm512_setr_epi64(0, -64, -128, -192, -256, -320, -384, -448);
@@ -67,7 +73,7 @@ static inline void block_add(struct fields fields, uint8_t *block, uint64_t word
 }
 
 KERNEL_TARGET
-static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
+static inline uint64_t avx512_delimiter_mask(const char *bytes, char delimiter)
 {
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
 }

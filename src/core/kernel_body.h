@@ -5,11 +5,12 @@
  *   KERNEL_NAME     name as a string
  *   KERNEL_STRUCT   name of the struct kernel to define
  *   KERNEL_TARGET   function attribute that allows the instructions, or nothing
- *   struct fields, fields_start(f)
- *   block_has(fields, block, word)     1 if all f bits of the word are set in the block, else 0
- *   block_add(fields, block, word)     sets them
- *   delimiter_mask(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
- *   KERNEL_NONZERO(word)               for counting cells: a bit per cell, set if it is not zero
+ *   BLOCK_HAS(fields, block, word)     1 if all f bits of the word are set in the block, else 0
+ *   BLOCK_ADD(fields, block, word)     sets them
+ * and, if it has something better than what stands below,
+ *   FIELDS, FIELDS_START(f)            a type that says which fields there are, and its value for f
+ *   DELIMITER_MASK(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
+ *   KERNEL_NONZERO(word)               a bit for each cell that is not zero
  *
  * How this loop was derived from the obvious one, step by step:
  *
@@ -30,10 +31,39 @@
  *      unrolled and its steps overlap. At -O2, compilers unroll it only if asked to: 13 instead of
  *      16 ns for a test of three blocks.
  */
+#include "core/bytes.h"
 #include "core/kernel.h"
-#include "core/little.h"
 
 #include <string.h>
+
+#ifndef FIELDS
+#define FIELDS unsigned
+#define FIELDS_START(count) (count)
+#endif
+
+#ifndef DELIMITER_MASK
+#define DELIMITER_MASK delimiter_mask
+static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
+{
+    uint64_t pattern = eight_bytes((uint8_t)delimiter);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t word = 0;
+        /* Little-endian on every machine, so that byte i of the block gives bit i of the mask. */
+        for (unsigned j = 0; j < 8; j++)
+            word |= (uint64_t)(uint8_t)bytes[i * 8 + j] << (j * 8);
+        uint64_t hits = zero_bytes(word ^ pattern) >> 7;
+        /* The multiplication collects the bits 0, 8, .. 56 in the top byte. */
+        mask |= (hits * UINT64_C(0x0102040810204080) >> 56) << (i * 8);
+    }
+    return mask;
+}
+#endif
+
+/* Unless a cell has more than one bit. */
+#ifndef KERNEL_NONZERO
+#define KERNEL_NONZERO(word) (word)
+#endif
 
 /* Far enough ahead for memory to respond (about 100 ns, at 5 ns per key, and longer under load),
  * near enough for the first-level cache to hold all prefetched blocks: up to 7 blocks per key. */
@@ -69,38 +99,37 @@ INLINE void prefetch_first(const struct bits *bits, const struct key *keys, size
         prefetch_key(bits, keys[i], blocks);
 }
 
-INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned blocks,
-                         struct fields fields)
+INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned blocks, FIELDS fields)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     unsigned all = 1;
     UNROLL
     for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
-        all &= block_has(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
+        all &= BLOCK_HAS(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
     return all;
 }
 
 /* For input that is mostly new: the first block is usually enough to know that a key is new. */
 INLINE unsigned key_test_early(const struct bits *bits, struct key key, unsigned blocks,
-                               struct fields fields)
+                               FIELDS fields)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
     for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
-        if (!block_has(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word))
+        if (!BLOCK_HAS(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word))
             return 0;
     return 1;
 }
 
-INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, struct fields fields)
+INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, FIELDS fields)
 {
     uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
     for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
-        block_add(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
+        BLOCK_ADD(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
 }
 
 /* A run of keys is tested block by block if the keys before it were mostly new: then the first
@@ -110,7 +139,7 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, st
 INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                       unsigned blocks)
 {
-    struct fields fields = fields_start(bits->geometry.fields);
+    FIELDS fields = FIELDS_START(bits->geometry.fields);
     unsigned early = 0;
     prefetch_first(bits, keys, n, blocks);
     for (size_t from = 0; from < n; from += RUN) {
@@ -132,7 +161,7 @@ INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n,
 INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_t n, size_t left,
                           uint8_t *seen, uint64_t most, uint64_t *set, unsigned blocks)
 {
-    struct fields fields = fields_start(bits->geometry.fields);
+    FIELDS fields = FIELDS_START(bits->geometry.fields);
     uint64_t count = 0;
     size_t i;
     for (i = 0; i < n; i++) {
@@ -159,7 +188,7 @@ INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_
 INLINE uint64_t insert_run(const struct bits *bits, const struct key *keys, size_t left,
                            uint8_t *seen, unsigned blocks)
 {
-    struct fields fields = fields_start(bits->geometry.fields);
+    FIELDS fields = FIELDS_START(bits->geometry.fields);
     size_t list[RUN], listed = 0;
     for (size_t i = 0; i < RUN; i++) {
         if (i + AHEAD < left)
@@ -210,7 +239,7 @@ INLINE size_t insert_keys(const struct bits *bits, const struct key *keys, size_
 
 INLINE void set_keys(const struct bits *bits, const struct key *keys, size_t n, unsigned blocks)
 {
-    struct fields fields = fields_start(bits->geometry.fields);
+    FIELDS fields = FIELDS_START(bits->geometry.fields);
     prefetch_first(bits, keys, n, blocks);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
@@ -259,7 +288,7 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
      * offset is always stored, but counts only if there is one. (Bit 63 is set because the count of
      * trailing zeros of 0 is undefined.) */
     for (; at + 64 <= length && found + 64 <= most; at += 64) {
-        uint64_t mask = delimiter_mask(bytes + at, delimiter);
+        uint64_t mask = DELIMITER_MASK(bytes + at, delimiter);
         size_t next = found;
         found += (size_t)__builtin_popcountll(mask);
         do {
@@ -276,11 +305,6 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     }
     return found;
 }
-
-/* Which bits of a word say that a cell is not zero: all, unless a cell has more than one bit. */
-#ifndef KERNEL_NONZERO
-#define KERNEL_NONZERO(word) (word)
-#endif
 
 /* Half a page is prefetched, because processors do not cross a page boundary by themselves. Beyond
  * the last page, even where no memory is mapped, this does no harm. */

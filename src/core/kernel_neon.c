@@ -1,5 +1,5 @@
 /* kernel_neon - the loops for 64-bit Arm, whose every processor has 128-bit vectors. */
-#include "core/kernel_list.h"
+#include "core/kernel.h"
 
 #if defined(CPU_HAS_NEON)
 
@@ -8,20 +8,25 @@
 #define KERNEL_NAME "neon"
 #define KERNEL_STRUCT kernel_neon
 #define KERNEL_TARGET
+#define FIELDS struct neon_fields
+#define FIELDS_START neon_fields_start
+#define BLOCK_HAS neon_block_has
+#define BLOCK_ADD neon_block_add
+#define DELIMITER_MASK neon_delimiter_mask
 
-struct fields {
+struct neon_fields {
     uint8x8_t unwanted; /* lane t: 255 from f on, else 0 */
     unsigned count;
 };
 
-static inline struct fields fields_start(unsigned count)
+static inline struct neon_fields neon_fields_start(unsigned count)
 {
     const uint8x8_t lane = {0, 1, 2, 3, 4, 5, 6, 7};
-    return (struct fields){vcge_u8(lane, vdup_n_u8((uint8_t)count)), count};
+    return (struct neon_fields){vcge_u8(lane, vdup_n_u8((uint8_t)count)), count};
 }
 
 /* Lane t gets field t of the word. The eighth is not used. */
-static inline uint16x8_t fields_of(uint64_t word)
+static inline uint16x8_t neon_fields_of(uint64_t word)
 {
     const int64x2_t shifts[4] = {{0, -9}, {-18, -27}, {-36, -45}, {-54, -63}};
     uint64x2_t words = vdupq_n_u64(word);
@@ -45,9 +50,10 @@ static inline uint8x8_t byte_bit(uint16x8_t field)
     return vshl_u8(vdup_n_u8(1), low);
 }
 
-static inline unsigned block_has(struct fields fields, const uint8_t *block, uint64_t word)
+static inline unsigned neon_block_has(struct neon_fields fields, const uint8_t *block,
+                                      uint64_t word)
 {
-    uint16x8_t field = fields_of(word);
+    uint16x8_t field = neon_fields_of(word);
     uint8x8_t found = vqtbl4_u8(vld1q_u8_x4(block), byte_index(field));
     uint8x8_t hit = vorr_u8(vtst_u8(found, byte_bit(field)), fields.unwanted);
     return vget_lane_u64(vreinterpret_u64_u8(hit), 0) == UINT64_MAX;
@@ -64,7 +70,7 @@ static inline unsigned block_has(struct fields fields, const uint8_t *block, uin
     } while (0)
 
 /* Fields from f on have no bit. */
-static inline void block_add(struct fields fields, uint8_t *block, uint64_t word)
+static inline void neon_block_add(struct neon_fields fields, uint8_t *block, uint64_t word)
 {
     const uint8x16_t numbers[4] = {
         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
@@ -72,7 +78,7 @@ static inline void block_add(struct fields fields, uint8_t *block, uint64_t word
         {32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47},
         {48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63},
     };
-    uint16x8_t field = fields_of(word);
+    uint16x8_t field = neon_fields_of(word);
     uint8x8_t index = byte_index(field);
     uint8x8_t bit = vbic_u8(byte_bit(field), fields.unwanted);
     uint8x16x4_t content = vld1q_u8_x4(block);
@@ -90,7 +96,7 @@ static inline void block_add(struct fields fields, uint8_t *block, uint64_t word
 
 /* In each group of eight bytes, a byte that is the delimiter leaves a bit of its own; adding
  * neighbours three times collects the bits of a group in one byte. */
-static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
+static inline uint64_t neon_delimiter_mask(const char *bytes, char delimiter)
 {
     const uint8x16_t own = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t pattern = vdupq_n_u8((uint8_t)delimiter);

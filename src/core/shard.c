@@ -1,19 +1,5 @@
 #include "core/shard.h"
 
-#include "text/number.h"
-
-bool shard_parse(const char *text, bool all, struct shard *shard)
-{
-    *shard = (struct shard){0};
-    if (!all) {
-        text = number_digits(text, &shard->number);
-        if (text == NULL || *text++ != '/')
-            return false;
-    }
-    text = number_digits(text, &shard->count);
-    return text != NULL && *text == '\0';
-}
-
 _Static_assert(SHARDS_MAX <= 1 << 20, "the proof below needs this");
 
 /* The obvious way is to call shard_of_key for each key. Most of its time is lost to mispredicted
@@ -27,35 +13,30 @@ _Static_assert(SHARDS_MAX <= 1 << 20, "the proof below needs this");
  * be the next integer above it. Then md >= a + 1, so m - a/d >= 1/d = m / (md). And md < a + d <
  * 2^52, so m - a/d is more than 2^-52 m. Rounding moves a/d by at most 2^-53 of itself, so it never
  * reaches m. */
-static inline uint64_t jump(uint64_t bucket, uint64_t k)
+void shards_of_keys(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard)
 {
-    double a = (double)(int64_t)((bucket + 1) << 31), d = (double)(int64_t)((k >> 33) + 1);
-    return (uint64_t)(int64_t)(a / d);
-}
-
-enum { TOGETHER = 256 };
-
-static void find_together(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard)
-{
+    enum { TOGETHER = 256 };
     struct {
         uint64_t k;
         uint32_t bucket, i;
     } way[TOGETHER];
-    for (size_t i = 0; i < n; i++)
-        way[i].k = keys[i].lo, way[i].bucket = 0, way[i].i = (uint32_t)i;
-    for (size_t going = 0; n > 0; n = going, going = 0)
-        for (size_t i = 0; i < n; i++) {
-            uint64_t k = way[i].k * SHARD_FACTOR + 1, next = jump(way[i].bucket, k);
-            shard[way[i].i] = way[i].bucket + 1;
-            way[going].k = k;
-            way[going].bucket = (uint32_t)next;
-            way[going].i = way[i].i;
-            going += next < shards;
+    for (size_t some; n > 0; n -= some, keys += some, shard += some) {
+        some = n < TOGETHER ? n : TOGETHER;
+        for (size_t i = 0; i < some; i++)
+            way[i].k = keys[i].lo, way[i].bucket = 0, way[i].i = (uint32_t)i;
+        for (size_t left = some, going; left > 0; left = going) {
+            going = 0;
+            for (size_t i = 0; i < left; i++) {
+                uint64_t k = way[i].k * SHARD_FACTOR + 1;
+                double a = (double)(int64_t)((way[i].bucket + UINT64_C(1)) << 31);
+                double d = (double)(int64_t)((k >> 33) + 1);
+                uint64_t next = (uint64_t)(int64_t)(a / d);
+                shard[way[i].i] = way[i].bucket + 1;
+                way[going].k = k;
+                way[going].bucket = (uint32_t)next;
+                way[going].i = way[i].i;
+                going += next < shards;
+            }
         }
-}
-
-void shards_of_keys(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard)
-{
-    for (size_t i = 0; i < n; i += TOGETHER)
-        find_together(keys + i, n - i < TOGETHER ? n - i : TOGETHER, shards, shard + i);
+    }
 }

@@ -17,8 +17,6 @@
 
 #include "core/hash.h"
 
-#include <stdbool.h>
-
 enum { SHARDS_MAX = 1000000 };
 
 /* Shard `number` of `count`, counted from 1; both 0: all of the list. */
@@ -26,10 +24,6 @@ struct shard {
     uint32_t number;
     uint32_t count;
 };
-
-/* Parses I/N, or N alone if `all`. Numbers are decimal and may begin with zeros (seq -w). A number
- * that does not fit into 32 bits becomes UINT32_MAX. Returns whether the text has this form. */
-bool shard_parse(const char *text, bool all, struct shard *shard);
 
 #define SHARD_FACTOR UINT64_C(2862933555777941757)
 
@@ -52,7 +46,7 @@ static inline uint32_t shard_of_key(struct key key, uint32_t shards)
     return (uint32_t)bucket + 1;
 }
 
-/* The same for `n` keys. */
+/* Stores the shard of each of `n` keys. */
 void shards_of_keys(const struct key *keys, size_t n, uint32_t shards, uint32_t *shard);
 
 #endif

@@ -20,9 +20,11 @@
  * the seventh power of the fill; at 9 deviations the rest is below 1e-12 of the result. */
 #define REACH 9.0
 
+enum { Q_MAX = 4096 };
+
 /*
- * q(i): the chance that f fields, each one of a block's B cells, all hit set cells after i * f
- * throws.
+ * Computes q(i) for all i up to `last`: the chance that f fields, each one of a block's B cells,
+ * all hit set cells after i * f throws.
  *
  * Inclusion and exclusion over the missed cells gives a sum of terms near 1 with alternating signs,
  * which is useless if q is 1e-14. Instead, let A_d(t) be the chance that d given cells are all set
@@ -34,47 +36,31 @@
  * All terms are positive, so only the last few bits are inexact. The f fields hit d different cells
  * with probability S(f,d) B(B-1)..(B-d+1) / B^f (S: Stirling numbers of the second kind).
  */
-struct block_model {
-    unsigned fields;
-    unsigned cells;                  /* B */
-    double distinct[FIELDS_MAX + 1]; /* chance that f fields hit d different cells */
-    double all_set[FIELDS_MAX + 1];  /* A_d(t) */
-};
-
-static void block_model_start(struct block_model *model, struct geometry geometry)
+static void fill_q(struct geometry geometry, double last, double q[Q_MAX])
 {
-    unsigned cells = geometry_block_cells(geometry);
-    memset(model, 0, sizeof *model);
-    model->fields = geometry.fields;
-    model->cells = cells;
-    model->all_set[0] = 1;
+    unsigned f = geometry.fields, cells = geometry_block_cells(geometry);
+    double distinct[FIELDS_MAX + 1] = {1}; /* chance that f fields hit d different cells */
+    double all_set[FIELDS_MAX + 1] = {1};  /* A_d(t) */
     /* The same recurrence counts distinct cells one field at a time. */
-    model->distinct[0] = 1;
-    for (unsigned t = 0; t < geometry.fields; t++)
+    for (unsigned t = 0; t < f; t++) {
         for (unsigned d = t + 1; d > 0; d--) {
-            double again = model->distinct[d] * d / cells;
-            double fresh = model->distinct[d - 1] * (cells - d + 1) / cells;
-            model->distinct[d] = again + fresh;
-            if (d == 1)
-                model->distinct[0] = 0;
+            double again = distinct[d] * d / cells;
+            double fresh = distinct[d - 1] * (cells - d + 1) / cells;
+            distinct[d] = again + fresh;
         }
-}
-
-static void block_model_add_key(struct block_model *model)
-{
-    for (unsigned t = 0; t < model->fields; t++)
-        for (unsigned d = model->fields; d > 0; d--) {
-            double share = (double)d / model->cells;
-            model->all_set[d] = (1 - share) * model->all_set[d] + share * model->all_set[d - 1];
-        }
-}
-
-static double block_model_q(const struct block_model *model)
-{
-    double q = 0;
-    for (unsigned d = 1; d <= model->fields; d++)
-        q += model->distinct[d] * model->all_set[d];
-    return q;
+        distinct[0] = 0;
+    }
+    for (size_t i = 0; i < Q_MAX && (double)i <= last; i++) {
+        q[i] = 0;
+        for (unsigned d = 1; d <= f; d++)
+            q[i] += distinct[d] * all_set[d];
+        /* One key more: f throws. */
+        for (unsigned t = 0; t < f; t++)
+            for (unsigned d = f; d > 0; d--) {
+                double share = (double)d / cells;
+                all_set[d] = (1 - share) * all_set[d] + share * all_set[d - 1];
+            }
+    }
 }
 
 /* The range of a Binomial(n, share), around its mode, that is summed. */
@@ -91,19 +77,6 @@ static struct stretch binomial_stretch(double n, double share)
         .mode = fmin(floor((n + 1) * share), n),
         .high = fmin(floor(mean + reach), n),
     };
-}
-
-enum { Q_MAX = 4096 };
-
-/* Computes q(i) for all i up to `last`. */
-static void fill_q(struct geometry geometry, double last, double q[Q_MAX])
-{
-    struct block_model model;
-    block_model_start(&model, geometry);
-    for (size_t i = 0; i < Q_MAX && (double)i <= last; i++) {
-        q[i] = block_model_q(&model);
-        block_model_add_key(&model);
-    }
 }
 
 /* E_i|M[q(i)], with i from Binomial(keys_in_page, g/64). The weights are computed by recurrence
@@ -295,19 +268,6 @@ static bool fits(struct geometry geometry, double rate, double cells_per_key)
     return sizing_rate(geometry, MANY_PAGES, keys) <= rate;
 }
 
-static double cells_needed(struct geometry geometry, double rate, double most)
-{
-    double low = most / 2, high = most;
-    for (int i = 0; i < 12; i++) {
-        double middle = (low + high) / 2;
-        if (fits(geometry, rate, middle))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
 /* log2(x), x > 0, by + - * / alone: with z = (m - 1) / (m + 1), which is at most 0.172 here,
  * ln m = 2 (z + z^3/3 + z^5/5 + ...). */
 static double log2_of(double x)
@@ -342,7 +302,12 @@ struct geometry sizing_geometry(double rate, bool counting)
             if (!fits(candidate, rate, best_cells))
                 continue;
             best = candidate;
-            best_cells = cells_needed(candidate, rate, best_cells);
+            /* Bisects for the fewest cells per key. */
+            double low = best_cells / 2;
+            for (int i = 0; i < 12; i++) {
+                double middle = (low + best_cells) / 2;
+                *(fits(candidate, rate, middle) ? &best_cells : &low) = middle;
+            }
         }
         if (best.blocks != 0)
             return best;

@@ -22,7 +22,7 @@ enum create_found {
 enum { OVER_EMPTY = 1, OVER_FILTER = 2 };
 
 /* Returns an enum create_found; or -1 with the fault if no filter can be made there, or must not be
- * (system/network.h). */
+ * (system/path.h). */
 int create_check_path(const char *path, unsigned over, struct fault *fault);
 
 /* Whether the path leads to a regular file that begins as a filter. */

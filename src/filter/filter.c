@@ -2,12 +2,10 @@
 #include "filter/internal.h"
 
 #include "filter/removal.h"
-#include "system/clock.h"
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/machine.h"
 #include "system/map.h"
-#include "system/network.h"
 #include "system/path.h"
 #include "system/signals.h"
 

@@ -31,7 +31,7 @@ struct filter_watch {
 };
 
 /* Opens a filter file. For reading, nothing is ever written. For writing, refuses file systems
- * where writers would not see each other (system/network.h). Returns NULL with the fault;
+ * where writers would not see each other (system/path.h). Returns NULL with the fault;
  * fault->error is ENOENT if there is no file. */
 struct filter *filter_open(const char *path, bool write, const struct filter_watch *watch,
                            struct fault *fault);

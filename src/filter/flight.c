@@ -1,8 +1,7 @@
 /* flight - see flight.h. */
 #include "filter/flight.h"
 
-#include "core/little.h"
-#include "core/salt.h"
+#include "core/bytes.h"
 #include "filter/internal.h"
 #include "system/io.h"
 #include "system/map.h"

@@ -13,7 +13,7 @@
  *      number does not need are a tag from the key's hash, and the log is read only if the tag
  *      matches.
  *   4. Somebody who knows the seed can craft lines that collide. So places are salted
- *      (core/salt.h).
+ *      (core/hash.h).
  *
  * The bytes, little-endian, in a slot of the filter (slot.c) or in a side file:
  *

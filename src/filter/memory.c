@@ -8,7 +8,7 @@
  * layer, and notes its keys. When that is full, a large layer with the same keys replaces it.
  */
 #include "filter/internal.h"
-#include "system/clock.h"
+#include "system/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,9 +4,8 @@
 #include "filter/internal.h"
 #include "system/io.h"
 #include "system/lock.h"
-#include "system/network.h"
+#include "system/machine.h"
 #include "system/path.h"
-#include "system/random.h"
 #include "system/signals.h"
 
 #include <errno.h>

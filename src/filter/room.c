@@ -23,7 +23,7 @@
 #include "core/estimate.h"
 #include "filter/create.h"
 #include "system/lock.h"
-#include "system/random.h"
+#include "system/machine.h"
 #include "system/signals.h"
 
 #include <errno.h>

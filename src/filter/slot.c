@@ -12,10 +12,9 @@
  * take longer than the batch, and a confined process cannot.)
  */
 #include "filter/internal.h"
-#include "system/clock.h"
 #include "system/lock.h"
+#include "system/machine.h"
 #include "system/path.h"
-#include "system/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -47,7 +47,6 @@
 #include "system/lock.h"
 #include "system/machine.h"
 #include "system/map.h"
-#include "system/random.h"
 #include "system/signals.h"
 
 #include <errno.h>
@@ -95,7 +94,7 @@ static uint64_t homes_of(const struct stage *stage)
 /* Where the search for a key begins. */
 static uint64_t home_of(const struct stage *stage, struct key key)
 {
-    return geometry_high_product(key.hi, homes_of(stage));
+    return hash_high_product(key.hi, homes_of(stage));
 }
 
 static uint64_t low_word(const struct key *place)

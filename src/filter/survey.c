@@ -1,6 +1,6 @@
 #include "filter/survey.h"
 
-#include "core/join.h"
+#include "core/cells.h"
 #include "filter/internal.h"
 #include "system/signals.h"
 

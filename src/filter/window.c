@@ -43,8 +43,8 @@
  */
 #include "filter/internal.h"
 
-#include "system/clock.h"
 #include "system/lock.h"
+#include "system/machine.h"
 
 /* --- what the file says --- */
 

@@ -8,7 +8,7 @@
 #include "filter/writer.h"
 
 #include "filter/internal.h"
-#include "system/random.h"
+#include "system/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>

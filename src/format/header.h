@@ -7,8 +7,8 @@
 #ifndef UNSEEN_FORMAT_HEADER_H
 #define UNSEEN_FORMAT_HEADER_H
 
+#include "core/bytes.h"
 #include "core/growth.h"
-#include "core/little.h"
 #include "core/shard.h"
 #include "format/shared.h"
 #include "key/recipe.h"

@@ -3,8 +3,8 @@
 #include "io/side_file.h"
 #include "system/io.h"
 #include "system/lock.h"
+#include "system/machine.h"
 #include "system/path.h"
-#include "system/random.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -10,7 +10,6 @@
 #define UNSEEN_KEY_FINDER_H
 
 #include "core/bytes.h"
-#include "core/little.h"
 #include "key/span.h"
 
 #if defined(__SSE2__)

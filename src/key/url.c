@@ -1,7 +1,6 @@
 #include "key/url.h"
 
 #include "core/bytes.h"
-#include "core/little.h"
 #include "key/span.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
  * which of these become one layer, and the file. */
 #include "merge/merge.h"
 
-#include "core/join.h"
+#include "core/cells.h"
+#include "core/estimate.h"
 #include "core/kernel.h"
 #include "filter/create.h"
 #include "filter/survey.h"

@@ -4,7 +4,7 @@
 #include "filter/removal.h"
 #include "filter/survey.h"
 #include "pipeline/picked.h"
-#include "system/clock.h"
+#include "system/machine.h"
 #include "text/number.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "queue/internal.h"
 
 #include "core/bytes.h"
-#include "system/clock.h"
 #include "system/io.h"
+#include "system/machine.h"
 #include "system/path.h"
 #include "system/signals.h"
 #include "text/number.h"

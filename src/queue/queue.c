@@ -5,7 +5,6 @@
 #include "format/shared.h"
 #include "io/side_file.h"
 #include "system/io.h"
-#include "system/network.h"
 #include "system/path.h"
 #include "text/number.h"
 #include "text/quote.h"

@@ -36,8 +36,18 @@ enum {
     TRUNCATE = 1 << 14,
 };
 
-/* The rights that exist for a file that is not a directory. */
-enum { OF_FILE = WRITE_FILE | READ_FILE | TRUNCATE };
+/* The rights for each use of a file, and of a directory and what is below it. */
+static const struct {
+    unsigned use;
+    uint64_t of_file, of_directory;
+} uses_of[] = {
+    {CONFINE_OPEN, READ_FILE, READ_DIR},
+    {CONFINE_READ, READ_FILE, READ_FILE},
+    {CONFINE_LIST, 0, READ_DIR},
+    {CONFINE_REMOVE, 0, REMOVE_FILE},
+    {CONFINE_RENAME, 0, MAKE_REG | REMOVE_FILE | READ_DIR},
+    {CONFINE_WRITE, WRITE_FILE | TRUNCATE, WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE},
+};
 
 struct ruleset {
     uint64_t files, tcp, scopes; /* denied unless a rule allows it */
@@ -79,7 +89,7 @@ int confine_version(void)
     return absent ? 0 : (int)version;
 }
 
-static void note(struct confine *confine)
+static void note_error(struct confine *confine)
 {
     if (confine->error == 0)
         confine->error = errno;
@@ -96,39 +106,9 @@ void confine_begin(struct confine *confine)
         confine->ruleset = (int)syscall(CREATE_RULESET, &all, sizeof all, 0);
     }
     if (version < 0 || (version > 0 && confine->ruleset < 0))
-        note(confine);
+        note_error(confine);
     (void)getrlimit(RLIMIT_NOFILE, &limit);
     confine->descriptors = limit.rlim_cur;
-}
-
-/* --- rules --- */
-
-static uint64_t rights_for(unsigned uses, bool directory)
-{
-    uint64_t rights = 0;
-    if (uses & CONFINE_OPEN)
-        rights |= directory ? READ_DIR : READ_FILE;
-    if (uses & CONFINE_READ)
-        rights |= READ_FILE;
-    if (uses & CONFINE_LIST)
-        rights |= READ_DIR;
-    if (uses & CONFINE_REMOVE)
-        rights |= REMOVE_FILE;
-    if (uses & CONFINE_RENAME)
-        rights |= MAKE_REG | REMOVE_FILE | READ_DIR;
-    if (uses & CONFINE_WRITE)
-        rights |= WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE;
-    return directory ? rights : rights & OF_FILE;
-}
-
-/* A pipe or a socket, opened through /dev/fd, needs no rule and can have none: EBADFD. */
-static void add_rule(struct confine *confine, int fd, unsigned uses)
-{
-    struct stat status;
-    bool directory = fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
-    struct rule rule = {rights_for(uses, directory) & confine->rights, fd};
-    if (syscall(ADD_RULE, confine->ruleset, RULE_PATH_BENEATH, &rule, 0) != 0 && errno != EBADFD)
-        note(confine);
 }
 
 void confine_allow(struct confine *confine, const char *path, unsigned uses)
@@ -139,10 +119,19 @@ void confine_allow(struct confine *confine, const char *path, unsigned uses)
     if (fd < 0) {
         /* With any other error the file cannot be opened later, either; that will be reported. */
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-            note(confine);
+            note_error(confine);
         return;
     }
-    add_rule(confine, fd, uses);
+    struct stat status;
+    struct rule rule = {.path = fd};
+    bool directory = fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+    for (size_t i = 0; i < sizeof uses_of / sizeof *uses_of; i++)
+        if (uses & uses_of[i].use)
+            rule.rights |= directory ? uses_of[i].of_directory : uses_of[i].of_file;
+    rule.rights &= confine->rights;
+    /* A pipe or a socket, opened through /dev/fd, needs no rule and can have none: EBADFD. */
+    if (syscall(ADD_RULE, confine->ruleset, RULE_PATH_BENEATH, &rule, 0) != 0 && errno != EBADFD)
+        note_error(confine);
     /* Files that are still to be opened need descriptors, too. */
     if ((uint64_t)fd >= confine->descriptors / 2)
         close(fd);
@@ -157,15 +146,13 @@ void confine_allow_place(struct confine *confine, const char *path, unsigned use
     confine_allow(confine, directory, uses);
 }
 
-/* --- enforcement --- */
-
 int confine_end(struct confine *confine, struct fault *fault)
 {
     bool there = confine->ruleset >= 0;
     if (!IS_SANITIZED && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 && there)
-        note(confine);
+        note_error(confine);
     if (there && confine->error == 0 && syscall(RESTRICT_SELF, confine->ruleset, 0) != 0)
-        note(confine);
+        note_error(confine);
     if (there)
         close(confine->ruleset);
     confine->ruleset = -1;

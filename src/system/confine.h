@@ -10,7 +10,7 @@
  * Landlock nothing is restricted, silently. But if the kernel has Landlock and a call fails, that
  * is a fault, because the user may rely on it.
  *
- * Threads and processes that are started later are confined, too, for ever. So a process is
+ * Threads and processes that are started later are confined, too, until they end. So a process is
  * confined before its first thread starts, and not at all if it runs a CMD. Builds with a sanitizer
  * are never confined, because the sanitizer opens files of its own at the end.
  */
@@ -26,8 +26,8 @@ enum confine_use {
     CONFINE_READ = 2,   /* read files */
     CONFINE_LIST = 4,   /* list directories */
     CONFINE_REMOVE = 8, /* remove files */
-    CONFINE_RENAME =
-        16, /* give an open file another name and flush that; not read or write others */
+    /* give an open file another name and flush that; not read or write others */
+    CONFINE_RENAME = 16,
     CONFINE_WRITE = 32, /* write, make, rename and remove files; directories stay */
 };
 
@@ -51,7 +51,7 @@ void confine_begin(struct confine *confine);
  * few file systems (9p) a file's inode changes when nobody has the file open. */
 void confine_allow(struct confine *confine, const char *path, unsigned uses);
 
-/* The same for the directory of the file that a path leads to, or would lead to. */
+/* Allows these uses of the directory of the file that a path leads to, or would lead to. */
 void confine_allow_place(struct confine *confine, const char *path, unsigned uses);
 
 /* Confines this process. Returns 0, even without Landlock, or -1 with the fault. */

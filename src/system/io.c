@@ -11,14 +11,6 @@
 #define FALLOC_FL_ZERO_RANGE 0x10
 #endif
 
-/* Whether a failed write to a stream is to be repeated. */
-static bool may_repeat(int fd)
-{
-    if (errno == EAGAIN || errno == EWOULDBLOCK)
-        return signals_wait_writable(fd) == 0;
-    return errno == EINTR;
-}
-
 size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end)
 {
     const char *from = bytes;
@@ -31,7 +23,8 @@ size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end)
         ssize_t n = write(fd, from + done, length - done);
         if (n >= 0)
             done += (size_t)n;
-        else if (!may_repeat(fd))
+        else if (errno == EAGAIN || errno == EWOULDBLOCK ? signals_wait_writable(fd) != 0
+                                                         : errno != EINTR)
             break;
     }
     return done;

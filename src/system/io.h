@@ -28,7 +28,7 @@ void io_read_text(const char *path, char *text, size_t size);
  * are zeros. Returns 0, or -1 with errno: EINTR if a signal told the program to end. */
 int io_allocate(int fd, uint64_t at, uint64_t bytes);
 
-/* The same for blocks within a file that others may be writing to. If the file system cannot
+/* Allocates blocks within a file that others may be writing to. If the file system cannot
  * allocate, this fails, where io_allocate reads and writes a byte of each block. */
 int io_reserve(int fd, uint64_t at, uint64_t bytes);
 

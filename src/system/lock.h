@@ -30,7 +30,8 @@ void lock_give_back(int fd, unsigned lock);
  * anybody who may read the file can take a read lock. */
 int lock_ask(int fd, unsigned lock);
 
-/* The same, but true if there is no answer, for callers to whom that is the safe side. */
+/* Whether somebody else holds a lock; true, the safe side for its callers, if there is no
+ * answer. */
 bool lock_is_held(int fd, unsigned lock);
 
 #endif

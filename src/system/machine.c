@@ -2,42 +2,109 @@
 
 #include "system/io.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
-/* The least limit of this process's control group and all around it, or `least`. A line of
- * /proc/self/cgroup is "0::/GROUP" (version 2). In a container the names of groups outside may lead
- * nowhere, and its own limit is at the root. */
-static uint64_t limit_of_groups(uint64_t least)
-{
-    static const char root[] = "/sys/fs/cgroup", file[] = "/memory.max";
-    char text[PATH_MAX], path[sizeof root + PATH_MAX + sizeof file], limit[32], *end;
-    io_read_text("/proc/self/cgroup", text, sizeof text);
-    const char *line = strstr(text, "0::/");
-    if (line == NULL || (line > text && line[-1] != '\n'))
-        return least;
-    const char *group = line + strlen("0::");
-    for (size_t length = strcspn(group, "\n");; length--) {
-        if (group[length] != '/' && group[length] != '\n' && group[length] != '\0')
-            continue;
-        snprintf(path, sizeof path, "%s%.*s%s", root, (int)length, group, file);
-        io_read_text(path, limit, sizeof limit);
-        uint64_t bytes = strtoull(limit, &end, 10); /* not a number: "max" */
-        if (end > limit && bytes < least)
-            least = bytes;
-        if (length == 0)
-            return least;
-    }
-}
+/* --- memory --- */
 
+/* The limits of this process's control group and all around it count. A line of /proc/self/cgroup
+ * is "0::/GROUP" (version 2). In a container the names of groups outside may lead nowhere, and its
+ * own limit is at the root. */
 uint64_t machine_memory(void)
 {
+    static const char root[] = "/sys/fs/cgroup", file[] = "/memory.max";
     static uint64_t memory;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (memory == 0 && pages > 0 && page > 0)
-        memory = limit_of_groups((uint64_t)pages * (uint64_t)page);
-    return memory;
+    if (memory != 0 || pages <= 0 || page <= 0)
+        return memory;
+
+    char text[PATH_MAX], path[sizeof root + PATH_MAX + sizeof file], limit[32], *end;
+    uint64_t least = (uint64_t)pages * (uint64_t)page;
+    io_read_text("/proc/self/cgroup", text, sizeof text);
+    const char *line = strstr(text, "0::/");
+    bool grouped = line != NULL && (line == text || line[-1] == '\n');
+    const char *group = grouped ? line + strlen("0::") : "";
+    for (size_t length = strcspn(group, "\n"); grouped; length--) {
+        if (group[length] == '/' || group[length] == '\n' || group[length] == '\0') {
+            snprintf(path, sizeof path, "%s%.*s%s", root, (int)length, group, file);
+            io_read_text(path, limit, sizeof limit);
+            uint64_t bytes = strtoull(limit, &end, 10); /* not a number: "max" */
+            if (end > limit && bytes < least)
+                least = bytes;
+        }
+        if (length == 0)
+            break;
+    }
+    return memory = least;
+}
+
+/* --- time --- */
+
+/* 0 if the clock is set to an earlier time than its zero, or cannot be read. */
+static uint64_t milliseconds_of(clockid_t clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0 || now.tv_sec < 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t clock_now(void)
+{
+    return milliseconds_of(CLOCK_REALTIME);
+}
+
+uint64_t clock_uptime(void)
+{
+    static bool asked;
+    static uint64_t boot;
+    if (!asked) {
+        char text[6];
+        io_read_text("/proc/sys/kernel/random/boot_id", text, sizeof text);
+        boot = strtoul(text, NULL, 16);
+        asked = true;
+    }
+    uint64_t up = milliseconds_of(CLOCK_BOOTTIME);
+    return boot == 0 || up == 0 ? 0 : boot << CLOCK_UPTIME_BITS | up;
+}
+
+int64_t clock_monotonic(void)
+{
+    return (int64_t)milliseconds_of(CLOCK_MONOTONIC);
+}
+
+const char *clock_date(uint64_t milliseconds, char text[CLOCK_DATE])
+{
+    time_t time = (time_t)(milliseconds / 1000);
+    struct tm date;
+    if (gmtime_r(&time, &date) == NULL ||
+        strftime(text, CLOCK_DATE, "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
+        snprintf(text, CLOCK_DATE, "%" PRIu64 " s after 1970", milliseconds / 1000);
+    return text;
+}
+
+/* --- chance --- */
+
+uint64_t random_word(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t word = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 24;
+    (void)!getrandom(&word, sizeof word, GRND_NONBLOCK);
+    return word;
+}
+
+int random_secret(uint64_t *word, struct fault *fault)
+{
+    if (getrandom(word, sizeof *word, 0) == sizeof *word)
+        return 0;
+    return fault_errno(fault, "secret", "cannot get random bytes", errno);
 }

@@ -1,8 +1,10 @@
 /*
- * machine - how much memory there is.
+ * machine - what a program asks its machine for: memory, the time, and random numbers.
  */
 #ifndef UNSEEN_SYSTEM_MACHINE_H
 #define UNSEEN_SYSTEM_MACHINE_H
+
+#include "system/fault.h"
 
 #include <stdint.h>
 
@@ -10,5 +12,28 @@
  * its control group (version 2) or of one around that. 0 if unknown. The first call takes 20 us,
  * and must come before the process is confined. */
 uint64_t machine_memory(void);
+
+/* Milliseconds since 1970; 0 if the clock is set to an earlier time or cannot be read. */
+uint64_t clock_now(void);
+
+/* How long the machine has been running, sleep included: milliseconds in the lower
+ * CLOCK_UPTIME_BITS, and above them a number of this boot, so that times of two boots are not
+ * compared; 0 if it is not known. The first call reads a file, so it comes before confine_end. */
+enum { CLOCK_UPTIME_BITS = 44 };
+uint64_t clock_uptime(void);
+
+/* Milliseconds since an arbitrary time, by a clock that never goes back. */
+int64_t clock_monotonic(void);
+
+/* Formats milliseconds since 1970 as "2026-11-26 15:13:35 UTC". Returns `text`. */
+enum { CLOCK_DATE = 48 };
+const char *clock_date(uint64_t milliseconds, char text[CLOCK_DATE]);
+
+/* 64 unpredictable bits, for salts and names. Never waits: early after boot, the time and the
+ * process number have to do. */
+uint64_t random_word(void);
+
+/* 64 bits for secrets. Waits until the system has them. Returns 0, or -1 with the fault. */
+int random_secret(uint64_t *word, struct fault *fault);
 
 #endif

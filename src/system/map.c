@@ -1,10 +1,7 @@
 #include "system/map.h"
 
-#include "system/terminal.h"
-
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,46 +16,31 @@ static struct {
 
 static char handler_stack[1 << 16];
 
-static void put(const char *text)
-{
-    (void)!write(STDERR_FILENO, text, strlen(text));
-}
-
-static const char *name_at(uintptr_t at)
-{
-    for (size_t i = 0; i < NAMES_MAX; i++)
-        if (names[i].name != NULL && at >= names[i].from && at < names[i].to)
-            return names[i].name;
-    return NULL;
-}
+static map_failed *tell_failure;
 
 /* Makes only async-signal-safe calls. */
 static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
-    const char *name = name_at((uintptr_t)info->si_addr);
-    if (name == NULL && info->si_code == BUS_ADRERR)
-        name = "a file in use";
-    if (name != NULL) {
-        terminal_clear(STDERR_FILENO);
-        put("unseen: ");
-        put(name);
-        put(": the mapped file failed: it was cut off, its disk is full, or its disk is "
-            "broken (what was not yet remembered comes out again in the next run)\n");
-        _exit(2);
-    }
+    uintptr_t at = (uintptr_t)info->si_addr;
+    for (size_t i = 0; i < NAMES_MAX; i++)
+        if (names[i].name != NULL && at >= names[i].from && at < names[i].to)
+            tell_failure(names[i].name);
+    if (info->si_code == BUS_ADRERR)
+        tell_failure(NULL);
     /* Not in one of our maps: restore the default and raise the signal again. */
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-void map_start(void)
+void map_start(map_failed *failed)
 {
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     struct sigaction action = {
         .sa_sigaction = on_bus_error,
         .sa_flags = SA_SIGINFO | SA_ONSTACK,
     };
+    tell_failure = failed;
     if (sigaltstack(&stack, NULL) == 0)
         sigaction(SIGBUS, &action, NULL);
     /* If the parent had blocked it, it would kill the process without a message. */

@@ -6,8 +6,8 @@
  *
  * Reading or writing a mapped page raises SIGBUS if another process truncated the file, if the disk
  * fails, or if it is full and the file system allocates late. No function could return this error,
- * so this is the one place below the commands that prints (the file and the reason) and exits, with
- * status 2. Lines in flight are then not remembered, so none is lost.
+ * so the program ends in the signal's handler. Lines in flight are then not remembered, so none is
+ * lost.
  */
 #ifndef UNSEEN_SYSTEM_MAP_H
 #define UNSEEN_SYSTEM_MAP_H
@@ -25,12 +25,16 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/* Says that the map of a file failed, NULL if its name is not known, and ends the process. Called
+ * in a signal handler: only async-signal-safe calls. */
+typedef void map_failed(const char *name);
+
 /* Installs the handler of SIGBUS, on a stack of its own. */
-void map_start(void);
+void map_start(map_failed *failed);
 
 /* Maps `bytes` bytes from `offset`, a multiple of 4096, for reading and, if `write`, for writing.
- * `name` is what the handler prints, and must remain valid; beyond 256 maps it prints "a file in
- * use". Returns NULL with the fault. */
+ * `name` is for map_failed, and must remain valid; beyond 256 maps it gets NULL. Returns NULL with
+ * the fault. */
 void *map_file(int fd, bool write, uint64_t offset, size_t bytes, const char *name,
                struct fault *fault);
 void map_drop(void *address, size_t bytes);

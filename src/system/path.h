@@ -1,5 +1,6 @@
 /*
- * path - directories of files, and whether two names are the same file.
+ * path - what a file's name leads to: its directory, whether two names are the same file, and file
+ * systems that may not be written to.
  */
 #ifndef UNSEEN_SYSTEM_PATH_H
 #define UNSEEN_SYSTEM_PATH_H
@@ -51,5 +52,28 @@ bool path_is_same(const char *a, const char *b);
 
 /* Whether both are the same name in the same directory; neither need exist. */
 bool path_is_same_name(const char *a, const char *b);
+
+/*
+ * Refuses to write to file systems that several machines, or several mounts, share.
+ *
+ * On these, each machine, and with FUSE each mount, caches pages of a file on its own. Bits that
+ * one writer sets are not seen through another mount, or are overwritten from there, and locks may
+ * not be shared. Two writers would print lines that the file then lacks, without an error.
+ *
+ * By the type that statfs(2) reports, these are refused: network and cluster file systems; those
+ * that a virtual machine or a sandbox shares with its host (9p, virtiofs, vboxsf, vmhgfs); and
+ * FUSE, which can hide any of them, except for fuseblk (ntfs-3g and the like) and fuse-overlayfs.
+ */
+
+/* --allow-network: from now on nothing is refused in this process. */
+void network_allow(void);
+
+/* Returns 0 if an open file or directory may be written to, or -1 with a fault about `path`. Takes
+ * microseconds, but with FUSE it reads the list of mounts. */
+int network_check(int fd, const char *path, struct fault *fault);
+
+/* Asks this of the file or directory `place`, where the file `path` will be made. Also returns 0 if
+ * `place` cannot be opened: using it will fail with a better message. */
+int network_check_place(const char *place, const char *path, struct fault *fault);
 
 #endif

@@ -18,7 +18,7 @@ static volatile sig_atomic_t stop_held;
 static volatile sig_atomic_t stop_pending;
 static volatile sig_atomic_t receiver; /* the child that signals are passed on to; 0: none */
 static volatile sig_atomic_t passed;   /* signals passed on: a bit for each number */
-static volatile sig_atomic_t due;      /* to be passed on in `patience` seconds: likewise */
+static volatile sig_atomic_t due; /* a bit for each signal to be passed on in `patience` seconds */
 static volatile sig_atomic_t patience;
 static volatile sig_atomic_t repeats;      /* SIGALRM is wanted every second */
 static volatile sig_atomic_t touched = -1; /* the file whose time is to be set, or -1 */
@@ -26,6 +26,8 @@ static bool alarms;                        /* SIGALRM has its handler */
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { ENDS = sizeof ends / sizeof *ends };
+
+/* --- handlers --- */
 
 static void pass_on(int signal_number)
 {
@@ -51,43 +53,33 @@ static void read_process(pid_t pid, const char *name, char *text, size_t size)
     io_read_text(at, text, size);
 }
 
-/* Whether the receiver has a handler for the signal. */
-static bool receiver_handles(int signal_number)
-{
-    char text[4096];
-    read_process(receiver, "status", text, sizeof text);
-    const char *caught = strstr(text, "SigCgt:\t");
-    return caught != NULL && (strtoull(caught + 8, NULL, 16) >> (signal_number - 1) & 1) != 0;
-}
-
-/* Passes a signal on, unless the receiver has it already: programs that handle a signal often abort
- * when it comes a second time. The terminal sends it to the whole foreground group (but a hangup
- * only to the leader of the session). Whether another process sent it to a group, or to this
- * process alone, nothing shows: a receiver without a handler is not harmed by a second one; one
- * with a handler has a second to end, ten if systemd sent it, which usually signals a service. */
-static void pass_on_once(int signal_number, const siginfo_t *info)
-{
-    char sender[16];
-    bool of_group = info->si_code == SI_KERNEL && getpgid(receiver) == getpgrp() &&
-                    (signal_number != SIGHUP || getsid(0) != getpid());
-    if (receiver == 0 || of_group)
-        return;
-    if (!receiver_handles(signal_number)) {
-        pass_on(signal_number);
-    } else if ((due & 1 << signal_number) == 0) {
-        read_process(info->si_pid, "comm", sender, sizeof sender);
-        due |= 1 << signal_number;
-        patience = strcmp(sender, "systemd\n") == 0 ? 10 : 1;
-    }
-}
-
+/* A signal that tells the process to end. It is passed on to the receiver, unless that has it
+ * already: programs that handle a signal often abort when it comes a second time. */
 static void on_end(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
-    int error = errno;
+    int error = errno, bit = 1 << signal_number;
     if (!pending)
         pending = signal_number;
-    pass_on_once(signal_number, info);
+    /* The terminal sends it to the whole foreground group, but a hangup only to the leader of the
+     * session. */
+    bool of_group = info->si_code == SI_KERNEL && getpgid(receiver) == getpgrp() &&
+                    (signal_number != SIGHUP || getsid(0) != getpid());
+    if (receiver != 0 && !of_group) {
+        /* Nothing shows whether another process sent it to a group or to this process alone. A
+         * receiver without a handler is not harmed by a second signal; one with a handler has a
+         * second to end, ten if systemd sent it, which usually signals a service. */
+        char text[4096], sender[16];
+        read_process(receiver, "status", text, sizeof text);
+        const char *caught = strstr(text, "SigCgt:\t");
+        if (caught == NULL || (strtoull(caught + 8, NULL, 16) >> (signal_number - 1) & 1) == 0) {
+            pass_on(signal_number);
+        } else if ((due & bit) == 0) {
+            read_process(info->si_pid, "comm", sender, sizeof sender);
+            due |= bit;
+            patience = strcmp(sender, "systemd\n") == 0 ? 10 : 1;
+        }
+    }
     /* If the flag was set just before a system call that blocks, SIGALRM interrupts it. */
     alarm(1);
     errno = error;
@@ -128,33 +120,7 @@ static void ignore(int signal_number)
     (void)signal_number;
 }
 
-void signals_hold_stop(void)
-{
-    stop_held++;
-}
-
-void signals_release_stop(void)
-{
-    if (--stop_held == 0 && stop_pending) {
-        stop_pending = 0;
-        raise(SIGTSTP);
-    }
-}
-
-bool signals_stop_arrived(void)
-{
-    return stop_pending;
-}
-
-void signals_alarm(unsigned seconds)
-{
-    signals_touch_now(); /* this replaces its alarm */
-    repeats = seconds > 0;
-    alarm(seconds);
-    /* If the process was told to end, by now, too, SIGALRM must come within a second. */
-    if (pending)
-        alarm(1);
-}
+/* --- start --- */
 
 /* Without SA_RESTART, so that blocked system calls return. */
 static void install(int signal_number, void (*handler)(int))
@@ -185,23 +151,7 @@ void signals_start(void)
     install(SIGURG, ignore);
 }
 
-void signals_touch(int fd)
-{
-    if (touched == fd)
-        return;
-    signals_touch_now();
-    touched = fd;
-    if (alarms && !pending)
-        alarm(1);
-}
-
-void signals_touch_now(void)
-{
-    int fd = touched;
-    touched = -1;
-    if (fd >= 0)
-        (void)!futimens(fd, NULL);
-}
+/* --- the end of the process --- */
 
 int signals_arrived(void)
 {
@@ -239,6 +189,56 @@ void signals_forget(void)
     pending = 0;
 }
 
+/* --- stops and alarms --- */
+
+void signals_hold_stop(void)
+{
+    stop_held++;
+}
+
+void signals_release_stop(void)
+{
+    if (--stop_held == 0 && stop_pending) {
+        stop_pending = 0;
+        raise(SIGTSTP);
+    }
+}
+
+bool signals_stop_arrived(void)
+{
+    return stop_pending;
+}
+
+void signals_alarm(unsigned seconds)
+{
+    signals_touch_now(); /* this replaces its alarm */
+    repeats = seconds > 0;
+    alarm(seconds);
+    /* If the process was told to end, by now, too, SIGALRM must come within a second. */
+    if (pending)
+        alarm(1);
+}
+
+void signals_touch(int fd)
+{
+    if (touched == fd)
+        return;
+    signals_touch_now();
+    touched = fd;
+    if (alarms && !pending)
+        alarm(1);
+}
+
+void signals_touch_now(void)
+{
+    int fd = touched;
+    touched = -1;
+    if (fd >= 0)
+        (void)!futimens(fd, NULL);
+}
+
+/* --- calls that wait --- */
+
 int signals_open(const char *path, int flags, mode_t mode)
 {
     int fd;
@@ -260,7 +260,7 @@ ssize_t signals_read(int fd, void *buffer, size_t length)
     return read(fd, buffer, length);
 }
 
-static int wait_for(int fd, short events, int milliseconds)
+static int poll_one(int fd, short events, int milliseconds)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
     int n = poll(&poll_fd, 1, milliseconds);
@@ -269,8 +269,15 @@ static int wait_for(int fd, short events, int milliseconds)
 
 int signals_wait_readable(int fd, int milliseconds)
 {
-    return wait_for(fd, POLLIN, milliseconds);
+    return poll_one(fd, POLLIN, milliseconds);
 }
+
+int signals_wait_writable(int fd)
+{
+    return poll_one(fd, POLLOUT, -1) < 0 ? -1 : 0;
+}
+
+/* --- threads --- */
 
 bool signals_start_thread(pthread_t *thread, void *(*work)(void *), void *context)
 {
@@ -320,9 +327,4 @@ int signals_wait_semaphore(sem_t *semaphore, int milliseconds)
         result = milliseconds < 0 ? sem_wait(semaphore) : sem_timedwait(semaphore, &until);
     while (result != 0 && errno == EINTR && !pending);
     return result == 0 ? 1 : errno == ETIMEDOUT ? 0 : -1;
-}
-
-int signals_wait_writable(int fd)
-{
-    return wait_for(fd, POLLOUT, -1) < 0 ? -1 : 0;
 }

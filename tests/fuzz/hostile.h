@@ -25,7 +25,7 @@
 
 #include "commands/command.h"
 #include "commands/message.h"
-#include "core/little.h"
+#include "core/bytes.h"
 #include "filter/filter.h"
 #include "format/header.h"
 #include "replay.h"

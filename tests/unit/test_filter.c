@@ -5,7 +5,7 @@
 #include "filter/writer.h"
 
 #include "chance.h"
-#include "core/little.h"
+#include "core/bytes.h"
 #include "filter/flight.h"
 #include "filter/internal.h"
 #include "model.h"

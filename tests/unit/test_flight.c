@@ -1,8 +1,7 @@
 /* Keys in flight: a log and its table, in a slot and in a file, against a plain list. */
 #include "filter/flight.h"
 
-#include "core/little.h"
-#include "core/salt.h"
+#include "core/bytes.h"
 
 #include "chance.h"
 #include "sample.h"

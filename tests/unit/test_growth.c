@@ -1,5 +1,5 @@
 /* The layers of a filter that grows: their rates, sizes and limits. */
-#include "core/forecast.h"
+#include "core/growth.h"
 #include "format/header.h"
 
 #include "tap.h"

@@ -1,5 +1,5 @@
 /* The key of a line: known results of XXH3-128, so that filters made elsewhere stay readable. */
-#include "core/little.h"
+#include "core/bytes.h"
 
 #include "core/hash.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
 /* Several layers read as one. */
-#include "core/join.h"
+#include "core/cells.h"
 
 #include "chance.h"
 #include "tap.h"
