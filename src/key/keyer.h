@@ -1,7 +1,8 @@
 /*
  * keyer - makes the keys of lines by a recipe, and hashes them.
  *
- * Only keyer_new and keyer_reserve allocate memory. A keyer is for one thread at a time.
+ * Only keyer_new, keyer_copy, keyer_reserve and keyer_texts allocate memory. A keyer is for one
+ * thread at a time.
  */
 #ifndef UNSEEN_KEY_KEYER_H
 #define UNSEEN_KEY_KEYER_H
@@ -12,8 +13,10 @@
 
 struct keyer;
 
-/* Returns NULL if memory is short. */
+/* Return NULL if memory is short. A copy is for another thread, and knows the header line that the
+ * first one has read. */
 struct keyer *keyer_new(const struct recipe *recipe);
+struct keyer *keyer_copy(const struct keyer *keyer);
 void keyer_free(struct keyer *keyer);
 
 /* Prepares for lines of up to `length` bytes. keyer_new prepares for 192 KiB, so only very long
@@ -39,15 +42,27 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
  * be. */
 const char *keyer_wrong(const struct keyer *keyer);
 
-/* Hashes the keys of `n` lines that lie end to end, as in hash_lines; no_key[i] = 1 if line i has
- * no key, else 0. Stops before a line for which keyer_wrong has a reason. Returns how many lines
- * were hashed. */
-size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                  struct hashers hashers, struct key *keys, uint8_t *no_key);
+/* Hash functions, and where the hashes of n lines go. */
+struct hashes {
+    struct hashers hashers;
+    struct key *keys;
+};
 
-/* The same with two pairs of hash functions; each key is made only once. */
-size_t keyer_hash_twice(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                        const struct hashers hashers[2], struct key *const keys[2],
-                        uint8_t *no_key);
+/* Hashes the keys of `n` lines that lie end to end, as in hash_lines, once for each of `count`
+ * hashes; no_key[i] = 1 if line i has no key, else 0. Stops before a line for which keyer_wrong has
+ * a reason. Returns how many lines were hashed. */
+size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                  const struct hashes *hashes, unsigned count, uint8_t *no_key);
+
+/* Bytes of keys that are no part of their lines. All zeros at first; the caller frees `bytes`. */
+struct key_bytes {
+    char *bytes;
+    size_t capacity;
+};
+
+/* Makes the keys of lines in the same way without hashing them. Their texts point into the lines,
+ * or into *kept. Stops, too, if memory is short; keyer_wrong is then NULL. */
+size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
+                   struct key_text *texts, uint8_t *no_key, struct key_bytes *kept);
 
 #endif

@@ -14,49 +14,73 @@
 #include <stdlib.h>
 
 /*
- * With a second thread there are several input buffers, and several entries: batches with the
- * arrays that they point to. One semaphore counts the entries that are made, one the free entries,
- * and one the free buffers. Entries and buffers are used in turn, so the threads share nothing
- * else.
+ * An entry is a batch with the arrays that it points to. With a second thread there are ENTRIES of
+ * them in a ring, and an entry goes through these states:
+ *
+ *            second thread   either thread    the same           first thread     first thread
+ *     free -----------> split -----------> being made -----> made -----------> given -----> free
+ *
+ * Four numbers, of entries since the thread began, hold all of it but "made", which is a flag of
+ * the entry:
+ *
+ *     returned <= given <= claimed <= split <= returned + ENTRIES
+ *
+ * The second thread alone raises `split`, and the first `given` and `returned`. `claimed` is raised
+ * by compare and exchange, by the thread that then makes the keys of this entry. So an entry belongs
+ * to one thread at any time, and changes hands by an atomic store that comes after all others: no
+ * lock is needed. The second thread makes keys when AHEAD entries wait for theirs, or when there is
+ * no room to read; the first when it would otherwise wait, even those of an entry behind the one it
+ * wants, while the second makes that one.
+ *
+ * A thread that can do none of this waits on a semaphore, `news` or `room`, which the other posts
+ * after each change that it may wait for. It then looks again, so a post too many does no harm.
  *
  * Waking a thread takes microseconds. If the caller is the slower thread, it would wake the other
  * for each entry, which takes a tenth of the time of filling a filter file. So the caller returns
  * several entries at once. There are at least twice as many, so that neither thread waits for
  * entries that the other keeps.
+ *
+ * The bytes of an entry are in an input buffer. Buffers are used in turn; one is free again when
+ * the last entry of its chunk is returned.
  */
-enum { ENTRIES = 8, ENTRIES_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2 };
+enum { ENTRIES = 8, ENTRIES_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2, AHEAD = 3 };
 
 /* The second thread starts after START_BYTES in pieces of LARGE_PIECE bytes on average, and ends
  * after END_PIECES smaller pieces in a row. */
 enum { START_BYTES = 1 << 20, LARGE_PIECE = 16 << 10, END_PIECES = 16 };
 
-enum outcome { BATCH, END, FAULT, HANDED_BACK };
+enum outcome {
+    BATCH,
+    CUT, /* a batch, and then the fault */
+    END,
+    FAULT,
+    HANDED_BACK /* the second thread has ended, and the input goes on */
+};
 
 struct entry {
     struct batch batch;
     enum outcome outcome;
     struct fault fault;
+    atomic_bool made;
     size_t starts[BATCH_LINES + 1];
     struct key keys[BATCH_LINES];
+    struct key shard_keys[BATCH_LINES];
+    struct key_text texts[BATCH_LINES];
     uint8_t no_key[BATCH_LINES];
     uint32_t shards[BATCH_LINES];
 };
 
-struct shard_maker {
-    uint32_t shards;
-    struct key keys[BATCH_LINES];
-};
-
 struct batches {
     const struct kernel *kernel;
-    struct keyer *keyer;
-    struct shard_maker *shard_maker; /* NULL: batches have no shards */
+    struct keyer *keyer; /* the caller's */
     char delimiter;
     struct hashers hashers;
+    uint32_t shards; /* 0: batches have no shards */
+    bool texts;      /* batches have texts instead of hashes */
     unsigned threads;
     struct input *input;
 
-    /* The present chunk, which one thread at a time makes batches of. */
+    /* The present chunk, which one thread at a time splits. */
     struct chunk chunk;
     size_t done;            /* bytes of it that are in batches */
     uint64_t lines;         /* of the input that are in batches */
@@ -64,17 +88,19 @@ struct batches {
     uint64_t pieces, bytes; /* read since the input began, or since the second thread ended */
     unsigned small;         /* small pieces in a row */
 
-    struct entry *entry; /* ENTRIES of them; without a second thread, only the first is used */
-    size_t given;        /* entries that the caller has received */
+    struct entry *entry;                 /* without a second thread, only the first is used */
+    struct key_bytes key_bytes[ENTRIES]; /* of their texts */
+    const struct entry *lent;            /* what the caller has; NULL: nothing */
 
-    bool ahead; /* there is a second thread */
-    bool ready; /* the next entry is made */
-    atomic_bool ending;
+    bool ahead; /* there is a second thread, */
     pthread_t thread;
-    sem_t made, free_entries, free_buffers;
-    unsigned entries_kept, buffers_kept; /* free, but not yet returned by the caller */
+    struct keyer *second; /* and its keyer */
+    atomic_bool ending;
+    size_t given;
+    atomic_size_t returned, claimed, split;
+    unsigned buffers_kept; /* free, but not yet returned */
+    sem_t news, room;
     struct input_buffer spare[BUFFERS - 1];
-    size_t changes;
 };
 
 unsigned batches_threads(void)
@@ -109,19 +135,21 @@ void batches_free(struct batches *batches)
 {
     if (batches == NULL)
         return;
-    free(batches->shard_maker);
+    for (unsigned i = 0; i < ENTRIES; i++)
+        free(batches->key_bytes[i].bytes);
     keyer_free(batches->keyer);
     free(batches->entry);
     free(batches);
 }
 
-int batches_add_shards(struct batches *batches, uint32_t shards)
+void batches_add_shards(struct batches *batches, uint32_t shards)
 {
-    batches->shard_maker = malloc(sizeof *batches->shard_maker);
-    if (batches->shard_maker == NULL)
-        return -1;
-    batches->shard_maker->shards = shards;
-    return 0;
+    batches->shards = shards;
+}
+
+void batches_take_texts(struct batches *batches)
+{
+    batches->texts = true;
 }
 
 void batches_begin(struct batches *batches, struct input *input, bool header)
@@ -132,151 +160,155 @@ void batches_begin(struct batches *batches, struct input *input, bool header)
     batches->chunk = (struct chunk){NULL, 0, 0};
     batches->done = 0;
     batches->pieces = batches->bytes = 0;
+    batches->lent = NULL;
 }
 
-/* --- making a batch, in either thread --- */
+/* --- the two steps, in either thread --- */
 
-/* Returns how many lines precede one that is wrong. */
-static size_t make_shards(const struct batches *batches, struct entry *entry, const size_t *starts,
-                          size_t n)
+/* Makes a batch without keys of the next lines, after reading a chunk if need be. */
+static enum outcome split_next(struct batches *batches, struct entry *entry)
 {
-    struct shard_maker *maker = batches->shard_maker;
-    const struct hashers hashers[2] = {batches->hashers, hashers_of_shards()};
-    struct key *const keys[2] = {entry->keys, maker->keys};
-    size_t hashed = keyer_hash_twice(batches->keyer, batches->chunk.bytes, starts, n, hashers, keys,
-                                     entry->no_key);
-    shards_of_keys(maker->keys, hashed, maker->shards, entry->shards);
-    return hashed;
-}
-
-/* The same. */
-static size_t make_keys(const struct batches *batches, struct entry *entry, const size_t *starts,
-                        size_t n)
-{
-    if (batches->shard_maker != NULL)
-        return make_shards(batches, entry, starts, n);
-    return keyer_hash(batches->keyer, batches->chunk.bytes, starts, n, batches->hashers,
-                      entry->keys, entry->no_key);
-}
-
-static int tell_wrong(const struct batches *batches, struct fault *fault)
-{
-    fault_set(fault, input_name(batches->input), "line %" PRIu64 ": %s", batches->lines + 1,
-              keyer_wrong(batches->keyer));
-    return fault_way_out(fault, CSV_WAY_OUT);
-}
-
-/* Takes the header line out of the batch. Returns 0 or -1. */
-static int take_header_line(struct batches *batches, struct batch *batch, struct fault *fault)
-{
-    batch->header_line = batch->bytes + batch->starts[0];
-    batch->header_length = batch->starts[1] - batch->starts[0];
-    batch->starts++;
-    batch->n--;
-    batches->header = false;
-    batches->lines++;
-    return keyer_read_header(batches->keyer, batch->header_line, batch->header_length - 1,
-                             input_name(batches->input), fault);
-}
-
-static enum outcome make_batch(struct batches *batches, struct entry *entry)
-{
-    struct chunk chunk = batches->chunk;
+    struct chunk *chunk = &batches->chunk;
+    if (batches->done == chunk->length) {
+        *chunk = (struct chunk){NULL, 0, 0};
+        batches->done = 0;
+        int got = input_next(batches->input, chunk, &entry->fault);
+        if (got != 1)
+            return got == 0 ? END : got == INPUT_WOULD_WAIT ? HANDED_BACK : FAULT;
+        batches->pieces++;
+        batches->bytes += chunk->length;
+        batches->small = chunk->length < LARGE_PIECE ? batches->small + 1 : 0;
+    }
+    /* Here alone are rows found and counted, and in the order of the input. A row is a line; where
+     * a row of CSV may have several, a finder of `core` takes the place of `split`, with a state
+     * that it keeps from batch to batch, and with two numbers: of rows, and of the delimiters that
+     * `lines` counts. */
     entry->starts[0] = batches->done;
-    size_t split = batches->kernel->split(chunk.bytes, chunk.length, batches->delimiter,
-                                          entry->starts, BATCH_LINES);
-    struct batch batch = {
-        .bytes = chunk.bytes,
-        .starts = entry->starts,
+    size_t n = batches->kernel->split(chunk->bytes, chunk->length, batches->delimiter,
+                                      entry->starts, BATCH_LINES);
+    n = input_allowed(batches->input, entry->starts, n, &entry->fault);
+    if (n == 0)
+        return FAULT;
+    size_t headers = batches->header;
+    batches->done = entry->starts[n];
+    entry->batch = (struct batch){
+        .header_line = headers > 0 ? chunk->bytes + entry->starts[0] : NULL,
+        .header_length = headers > 0 ? entry->starts[1] - entry->starts[0] : 0,
+        .bytes = chunk->bytes,
+        .starts = entry->starts + headers,
         .keys = entry->keys,
+        .texts = entry->texts,
         .no_key = entry->no_key,
         .shards = entry->shards,
-        .n = input_allowed(batches->input, entry->starts, split, &entry->fault),
-        .offset = chunk.offset,
+        .n = n - headers,
+        .number = batches->lines + headers + 1,
+        .offset = chunk->offset,
+        .last = batches->done == chunk->length,
     };
-    if (batch.n == 0)
-        return FAULT;
-    if (keyer_reserve(batches->keyer, chunk.length) != 0) {
-        fault_errno(&entry->fault, input_name(batches->input),
-                    "the key of a line does not fit into memory", ENOMEM);
-        return FAULT;
-    }
-    if (batches->header && take_header_line(batches, &batch, &entry->fault) != 0)
-        return FAULT;
-    size_t wanted = batch.n;
-    batch.n = make_keys(batches, entry, batch.starts, wanted);
-    if (batch.n == 0 && wanted > 0 && batch.header_line == NULL) {
-        tell_wrong(batches, &entry->fault);
-        return FAULT;
-    }
-    batch.number = batches->lines + 1;
-    batches->lines += batch.n;
-    batches->done = batch.starts[batch.n];
-    batch.last = batches->done == chunk.length;
-    entry->batch = batch;
+    batches->header = false;
+    batches->lines += n;
     return BATCH;
 }
 
-static enum outcome next_chunk(struct batches *batches, struct fault *fault)
+/* Makes the keys of an entry that was split. */
+static void make_keys(struct batches *batches, struct keyer *keyer, struct entry *entry)
 {
-    batches->chunk = (struct chunk){NULL, 0, 0};
-    batches->done = 0;
-    int got = input_next(batches->input, &batches->chunk, fault);
-    if (got != 1)
-        return got == 0 ? END : got == INPUT_WOULD_WAIT ? HANDED_BACK : FAULT;
-    batches->pieces++;
-    batches->bytes += batches->chunk.length;
-    batches->small = batches->chunk.length < LARGE_PIECE ? batches->small + 1 : 0;
-    return BATCH;
-}
-
-/* Returns false if the second thread is to end. */
-static bool wait_for_free(struct batches *batches, sem_t *free)
-{
-    while (sem_wait(free) != 0) {
+    struct batch *batch = &entry->batch;
+    const char *input = input_name(batches->input);
+    size_t n = batch->n, made = 0;
+    bool fits = keyer_reserve(keyer, batch->starts[n] - entry->starts[0]) == 0;
+    if (fits && batch->header_line != NULL &&
+        keyer_read_header(keyer, batch->header_line, batch->header_length - 1, input,
+                          &entry->fault) != 0) {
+        entry->outcome = FAULT;
+        return;
     }
-    return !atomic_load(&batches->ending);
-}
-
-/* Leaves the buffer of a finished chunk to its batches; the input continues in the buffer that the
- * caller has had longest. */
-static enum outcome change_buffer(struct batches *batches, struct fault *fault)
-{
-    struct input_buffer *spare = &batches->spare[batches->changes++ % (BUFFERS - 1)];
-    if (batches->small >= END_PIECES || !wait_for_free(batches, &batches->free_buffers))
-        return HANDED_BACK;
-    return input_change_buffer(batches->input, spare, fault) == 0 ? BATCH : FAULT;
-}
-
-/* `ahead`: in the second thread. */
-static enum outcome make_next(struct batches *batches, struct entry *entry, bool ahead)
-{
-    enum outcome outcome = BATCH;
-    if (batches->done == batches->chunk.length) {
-        if (ahead)
-            outcome = change_buffer(batches, &entry->fault);
-        if (outcome == BATCH)
-            outcome = next_chunk(batches, &entry->fault);
+    if (fits && batches->texts) {
+        made = keyer_texts(keyer, batch->bytes, batch->starts, n, entry->texts, entry->no_key,
+                           &batches->key_bytes[entry - batches->entry]);
+    } else if (fits) {
+        const struct hashes hashes[2] = {{batches->hashers, entry->keys},
+                                         {hashers_of_shards(), entry->shard_keys}};
+        made = keyer_hash(keyer, batch->bytes, batch->starts, n, hashes,
+                          batches->shards > 0 ? 2 : 1, entry->no_key);
+        if (batches->shards > 0)
+            shards_of_keys(entry->shard_keys, made, batches->shards, entry->shards);
     }
-    return outcome == BATCH ? make_batch(batches, entry) : outcome;
+    if (fits && made == n)
+        return;
+    /* The lines before the fault come first. */
+    entry->outcome = made > 0 || (fits && batch->header_line != NULL) ? CUT : FAULT;
+    batch->n = made;
+    batch->last = false;
+    const char *wrong = fits ? keyer_wrong(keyer) : NULL;
+    if (wrong != NULL) {
+        fault_set(&entry->fault, input, "line %" PRIu64 ": %s", batch->number + made, wrong);
+        fault_way_out(&entry->fault, CSV_WAY_OUT);
+    } else {
+        fault_errno(&entry->fault, input, "the key of a line does not fit into memory", ENOMEM);
+    }
 }
 
-/* --- the second thread --- */
+/* --- two threads --- */
+
+/* Takes over the first entry whose keys nobody makes yet. Returns NULL if there is none. */
+static struct entry *claim(struct batches *batches)
+{
+    size_t i = atomic_load(&batches->claimed);
+    while (i < atomic_load(&batches->split))
+        if (atomic_compare_exchange_weak(&batches->claimed, &i, i + 1))
+            return &batches->entry[i % ENTRIES];
+    return NULL;
+}
+
+static void make_claimed(struct batches *batches, struct keyer *keyer, struct entry *entry)
+{
+    if (entry->outcome == BATCH)
+        make_keys(batches, keyer, entry);
+    atomic_store(&entry->made, true);
+}
 
 static void *work_ahead(void *context)
 {
     struct batches *batches = context;
-    for (size_t i = 0;; i++) {
-        struct entry *entry = &batches->entry[i % ENTRIES];
-        if (!wait_for_free(batches, &batches->free_entries))
-            return NULL;
-        /* After sem_post, the entry is the caller's. */
-        enum outcome outcome = make_next(batches, entry, true);
-        entry->outcome = outcome;
-        sem_post(&batches->made);
-        if (outcome != BATCH)
-            return NULL;
+    struct entry *entry;
+    enum outcome outcome = BATCH;
+    size_t split = 0, chunks = 0;
+    size_t chunk_end[BUFFERS] = {0}; /* entries up to the end of the last chunk in each buffer */
+    while (!atomic_load(&batches->ending)) {
+        size_t returned = atomic_load(&batches->returned);
+        bool fresh = batches->done == batches->chunk.length;
+        bool room = split - returned < ENTRIES &&
+                    (!fresh || chunk_end[chunks % BUFFERS] <= returned);
+        if (outcome == BATCH && room && split - atomic_load(&batches->claimed) < AHEAD) {
+            entry = &batches->entry[split % ENTRIES];
+            /* The buffer of a finished chunk is left to its batches; the input continues in the
+             * buffer that the caller has had longest. */
+            if (fresh && batches->small >= END_PIECES)
+                outcome = HANDED_BACK;
+            else if (fresh &&
+                     input_change_buffer(batches->input, &batches->spare[chunks % (BUFFERS - 1)],
+                                         &entry->fault) != 0)
+                outcome = FAULT;
+            else
+                outcome = split_next(batches, entry);
+            entry->outcome = outcome;
+            entry->made = false;
+            split++;
+            if (outcome == BATCH && entry->batch.last)
+                chunk_end[chunks++ % BUFFERS] = split;
+            atomic_store(&batches->split, split);
+            sem_post(&batches->news);
+        } else if ((entry = claim(batches)) != NULL) {
+            make_claimed(batches, batches->second, entry);
+            sem_post(&batches->news);
+        } else if (outcome != BATCH) {
+            break;
+        } else {
+            sem_wait(&batches->room);
+        }
     }
+    return NULL;
 }
 
 /* Ends the second thread, whatever it waits for. Only the input's own buffer is kept: the others
@@ -284,87 +316,64 @@ static void *work_ahead(void *context)
 static void end_ahead(struct batches *batches)
 {
     atomic_store(&batches->ending, true);
-    sem_post(&batches->free_entries);
-    sem_post(&batches->free_buffers);
+    sem_post(&batches->room);
     if (batches->ahead)
         signals_end_thread(batches->thread);
-    batches->ahead = batches->ready = false;
+    batches->ahead = false;
+    keyer_free(batches->second);
     for (unsigned i = 0; i < BUFFERS - 1; i++) {
         free(batches->spare[i].bytes);
         batches->spare[i] = (struct input_buffer){NULL, 0};
     }
     input_set_stop(batches->input, NULL);
-    sem_destroy(&batches->made);
-    sem_destroy(&batches->free_entries);
-    sem_destroy(&batches->free_buffers);
+    sem_destroy(&batches->news);
+    sem_destroy(&batches->room);
     batches->pieces = batches->bytes = 0;
 }
 
-/* If no second thread can be started, one thread continues. */
+/* If no second thread can be started, one thread continues. The present chunk is finished, so that
+ * all entries and buffers are free, and the second keyer knows the columns of the header line. */
 static void start_ahead(struct batches *batches)
 {
-    batches->changes = 0;
-    sem_init(&batches->made, 0, 0);
-    sem_init(&batches->free_entries, 0, ENTRIES);
-    /* All buffers are free, because the input's present chunk is finished. */
-    sem_init(&batches->free_buffers, 0, BUFFERS);
-    input_set_stop(batches->input, &batches->ending);
-    batches->small = 0;
-    batches->given = 0;
-    batches->entries_kept = batches->buffers_kept = 0;
+    sem_init(&batches->news, 0, 0);
+    sem_init(&batches->room, 0, 0);
+    batches->given = batches->returned = batches->claimed = batches->split = 0;
+    batches->buffers_kept = batches->small = 0;
     batches->ending = false;
-    batches->ahead = signals_start_thread(&batches->thread, work_ahead, batches);
+    input_set_stop(batches->input, &batches->ending);
+    batches->second = keyer_copy(batches->keyer);
+    batches->ahead = batches->second != NULL &&
+                     signals_start_thread(&batches->thread, work_ahead, batches);
     if (!batches->ahead)
         end_ahead(batches);
 }
 
-/* Waits until the second thread has made the next entry; ends the thread if it has handed the input
- * back. Returns as signals_wait_semaphore. */
-static int wait_for_made(struct batches *batches, int milliseconds)
+/* Makes keys, and waits, until the next entry has its keys; ends the second thread if it has handed
+ * the input back. Returns as signals_wait_semaphore. */
+static int wait_for_next(struct batches *batches, int milliseconds)
 {
-    int result = batches->ready ? 1 : signals_wait_semaphore(&batches->made, milliseconds);
-    batches->ready = result == 1;
-    if (batches->ready && batches->entry[batches->given % ENTRIES].outcome == HANDED_BACK)
+    struct entry *next = &batches->entry[batches->given % ENTRIES], *entry;
+    while (sem_trywait(&batches->news) == 0) {
+    }
+    while (atomic_load(&batches->split) == batches->given || !atomic_load(&next->made)) {
+        if ((entry = claim(batches)) != NULL) {
+            make_claimed(batches, batches->keyer, entry);
+            continue;
+        }
+        int result = signals_wait_semaphore(&batches->news, milliseconds);
+        if (result != 1)
+            return result;
+    }
+    if (next->outcome == HANDED_BACK)
         end_ahead(batches);
-    return result;
+    return 1;
 }
 
-/* Counts one more as free, and returns all of them when there are `at_once`. */
-static void give_back(sem_t *free, unsigned *kept, unsigned at_once)
-{
-    if (++*kept < at_once)
-        return;
-    for (; *kept > 0; --*kept)
-        sem_post(free);
-}
-
-static void give_back_last(struct batches *batches)
-{
-    if (batches->given == 0)
-        return;
-    if (batches->entry[(batches->given - 1) % ENTRIES].batch.last)
-        give_back(&batches->free_buffers, &batches->buffers_kept, BUFFERS_AT_ONCE);
-    give_back(&batches->free_entries, &batches->entries_kept, ENTRIES_AT_ONCE);
-}
-
-static struct entry *take_made(struct batches *batches)
-{
-    batches->ready = false;
-    return &batches->entry[batches->given++ % ENTRIES];
-}
-
-/* The thread would end at a line longer than the buffer; after one such line, another is likely. It
- * must not start in the middle of a line, when there is no chunk yet. */
-static bool is_worth_it(const struct batches *batches)
-{
-    return batches->threads > 1 && batches->bytes >= START_BYTES && batches->chunk.length > 0 &&
-           batches->chunk.length <= input_read_size(batches->input) &&
-           batches->bytes / batches->pieces >= LARGE_PIECE;
-}
+/* --- the caller --- */
 
 bool batches_wait(struct batches *batches, int milliseconds)
 {
-    if (batches->ahead && wait_for_made(batches, milliseconds) == 0)
+    if (batches->ahead && wait_for_next(batches, milliseconds) == 0)
         return false;
     return batches->ahead || batches->done < batches->chunk.length ||
            input_wait(batches->input, milliseconds);
@@ -373,22 +382,44 @@ bool batches_wait(struct batches *batches, int milliseconds)
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault)
 {
     struct entry *entry = &batches->entry[0];
-    if (!batches->ahead && batches->done == batches->chunk.length && is_worth_it(batches))
+    if (batches->lent != NULL && batches->lent->outcome == CUT) {
+        *fault = batches->lent->fault;
+        return -1;
+    }
+    /* 1. A second thread starts if it is worth it. It would end at a line longer than the buffer,
+     * and after one such line, another is likely; it must not start in the middle of a line, when
+     * there is no chunk yet. */
+    if (!batches->ahead && batches->threads > 1 && batches->done == batches->chunk.length &&
+        batches->chunk.length > 0 && batches->chunk.length <= input_read_size(batches->input) &&
+        batches->bytes >= START_BYTES && batches->bytes / batches->pieces >= LARGE_PIECE) {
         start_ahead(batches);
-    if (batches->ahead)
-        give_back_last(batches);
-    if (batches->ahead && wait_for_made(batches, -1) < 0)
+    } else if (batches->ahead && batches->given > 0) {
+        /* 2. The last entry is done with, and returned together with others. */
+        batches->buffers_kept += batches->lent->batch.last;
+        if (batches->given - batches->returned >= ENTRIES_AT_ONCE ||
+            batches->buffers_kept >= BUFFERS_AT_ONCE) {
+            batches->buffers_kept = 0;
+            atomic_store(&batches->returned, batches->given);
+            sem_post(&batches->room);
+        }
+    }
+    /* 3. The next one comes from the second thread, or is made here. */
+    if (batches->ahead && wait_for_next(batches, -1) < 0)
         return fault_errno(fault, input_name(batches->input), NULL, EINTR);
-    if (batches->ahead)
-        entry = take_made(batches);
-    else
-        entry->outcome = make_next(batches, entry, false);
+    if (batches->ahead) {
+        entry = &batches->entry[batches->given++ % ENTRIES];
+    } else {
+        entry->outcome = split_next(batches, entry);
+        if (entry->outcome == BATCH)
+            make_keys(batches, batches->keyer, entry);
+    }
+    batches->lent = entry;
     if (entry->outcome == FAULT) {
         *fault = entry->fault;
         return -1;
     }
     *batch = entry->batch;
-    return entry->outcome == BATCH;
+    return entry->outcome == BATCH || entry->outcome == CUT;
 }
 
 void batches_end(struct batches *batches)

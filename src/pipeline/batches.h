@@ -2,9 +2,9 @@
  * batches - reads the lines of an input in batches, with the hashes of their keys.
  *
  * A batch is read, split and hashed when the caller asks for it. If the input is long and there is
- * a second processor, a second thread does this ahead, while the caller tests and writes the batch
- * before. Batches come in order either way, and only the caller uses the filter, so the output is
- * the same.
+ * a second processor, a second thread reads and splits ahead, while the caller tests and writes the
+ * batch before; keys are made by both. Batches come in order either way, and only the caller uses
+ * the filter, so the output is the same.
  *
  * The second thread starts when a megabyte has come in large pieces, and ends when pieces become
  * small again, so that a few lines never wait for a thread.
@@ -26,8 +26,9 @@ struct batch {
     char *bytes;          /* of the chunk; the caller may change them up to the end of the batch */
     const size_t *starts; /* n + 1 offsets from `bytes` */
     const struct key *keys;
-    const uint8_t *no_key;  /* 1 for a line without a key, else 0 */
-    const uint32_t *shards; /* after batches_add_shards: the shard of each line */
+    const struct key_text *texts; /* after batches_take_texts, instead of keys */
+    const uint8_t *no_key;        /* 1 for a line without a key, else 0 */
+    const uint32_t *shards;       /* after batches_add_shards: the shard of each line */
     size_t n;
     uint64_t number; /* of the first line in the input, from 1 on */
     uint64_t offset; /* of the chunk in the input */
@@ -38,6 +39,7 @@ static inline void batch_skip(struct batch *batch, size_t n)
 {
     batch->starts += n;
     batch->keys += n;
+    batch->texts += n;
     batch->no_key += n;
     batch->shards += n;
     batch->number += n;
@@ -52,17 +54,18 @@ struct batches *batches_new(char delimiter, const struct recipe *recipe, struct 
                             unsigned threads);
 void batches_free(struct batches *batches);
 
-/* Makes batches have the shard of each line, of `shards` shards. To be called before batches_begin.
- * Returns 0, or -1 if memory is short. */
-int batches_add_shards(struct batches *batches, uint32_t shards);
+/* To be called before batches_begin: makes batches have the shard of each line, of `shards` shards
+ * if there are any; or the texts of keys instead of their hashes. */
+void batches_add_shards(struct batches *batches, uint32_t shards);
+void batches_take_texts(struct batches *batches);
 
 /* Begins with an input, wherever it is positioned. `header`: its first line is a header line, which
  * comes with the first batch. */
 void batches_begin(struct batches *batches, struct input *input, bool header);
 
-/* Waits for at most `milliseconds`, or without limit if negative. Returns true if
- * batches_next need not wait; false if time ran out or a signal came that does not end the process.
- * The last batch is no longer valid. */
+/* Waits for at most `milliseconds`, or without limit if negative, and makes keys meanwhile. Returns
+ * true if batches_next need not wait; false if time ran out or a signal came that does not end the
+ * process. The last batch is no longer valid. */
 bool batches_wait(struct batches *batches, int milliseconds);
 
 /* The next batch, of at least one line or a header line. Returns 1; 0 at the end; -1 with the

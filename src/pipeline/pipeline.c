@@ -116,15 +116,15 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         pipeline->added = collect_new(plan->output);
     if (plan->dropped != NULL)
         pipeline->dropped = collect_new(plan->dropped);
-    if (pipeline->batches == NULL ||
-        (pipeline->shard.count != 0 &&
-         batches_add_shards(pipeline->batches, pipeline->shard.count) != 0) ||
-        (tags && pipeline->added == NULL) ||
+    if (pipeline->batches == NULL || (tags && pipeline->added == NULL) ||
         (takes && plan->output != NULL && pipeline->added == NULL) ||
         (plan->dropped != NULL && pipeline->dropped == NULL)) {
         pipeline_free(pipeline);
         return NULL;
     }
+    batches_add_shards(pipeline->batches, pipeline->shard.count);
+    if (plan->texts)
+        batches_take_texts(pipeline->batches);
     enum { OUTPUTS = 3 };
     struct output *outputs[OUTPUTS] = {tags || takes || plan->output_headed ? NULL : plan->output,
                                        plan->tee, plan->dropped};

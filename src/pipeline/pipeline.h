@@ -70,12 +70,13 @@ struct pipeline_plan {
     bool counts_drops;         /* estimate counts->false_drops */
     void (*after_chunk)(void); /* called after each chunk; may be NULL */
 
-    /* PIPELINE_TAKE: keys are made with this recipe and hashed by these hashers. Both functions
-     * return 0, or -1 with the fault, which ends the input. What they add to `to`, which is NULL
+    /* PIPELINE_TAKE: keys are made with this recipe, and hashed by these hashers or kept as texts.
+     * Both functions return 0, or -1 with the fault, which ends the input. What they add to `to`, which is NULL
      * without an output, is written before input may have to be waited for. The command counts what
      * it selects. */
     const struct recipe *recipe;
     struct hashers hashers;
+    bool texts;
     void *context;
     /* Gets the header line of each input, batch->header_line; may be NULL. */
     int (*take_header)(void *context, const struct batch *batch, const char *input,

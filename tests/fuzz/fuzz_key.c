@@ -193,8 +193,8 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
         keyer_read_header(keyer, bytes, starts[++i] - 1, "input", &fault) != 0)
         return;
     struct again again = again_of(recipe);
-    size_t end = i + keyer_hash(keyer, bytes, starts + i, n - i, hashers_of_keys(hasher), keys + i,
-                                no_key + i);
+    const struct hashes hashes = {hashers_of_keys(hasher), keys + i};
+    size_t end = i + keyer_hash(keyer, bytes, starts + i, n - i, &hashes, 1, no_key + i);
     for (; i < end; i++)
         check_line(keyer, &again, bytes + starts[i], starts[i + 1] - starts[i] - 1, hasher, keys[i],
                    no_key[i]);

@@ -367,9 +367,9 @@ static void keys_of_texts(void)
     static size_t starts[LINES + 1];
     static struct key keys[LINES], others[LINES], twice[2][LINES], none[LINES];
     static uint8_t no_key[LINES];
-    const struct hashers hashers = hashers_of_keys(hasher_xxh3(99));
-    const struct hashers two[] = {hashers, hashers_of_keys(hasher_xxh3(98))};
-    struct key *const places[] = {twice[0], twice[1]};
+    const struct hashers two[] = {hashers_of_keys(hasher_xxh3(99)),
+                                  hashers_of_keys(hasher_xxh3(98))};
+    const struct hashes places[] = {{two[0], twice[0]}, {two[1], twice[1]}};
     const struct hasher other = hasher_xxh3(99 ^ UINT64_C(0x9e3779b97f4a7c15));
     struct chance chance = {4};
     for (size_t i = 0; i < LINES; i++)
@@ -379,7 +379,7 @@ static void keys_of_texts(void)
     for (size_t r = 0; r < n; r++) {
         struct keyer *keyer = keyer_of(recipes[r]);
         memset(no_key, 7, sizeof no_key);
-        keyer_hash(keyer, bytes, starts, LINES, hashers, keys, no_key);
+        keyer_hash(keyer, bytes, starts, LINES, &(struct hashes){two[0], keys}, 1, no_key);
         for (size_t i = 0; i < LINES; i++) {
             size_t length = starts[i + 1] - 1 - starts[i];
             struct key_text text = keyer_text(keyer, bytes + starts[i], length);
@@ -390,8 +390,8 @@ static void keys_of_texts(void)
         }
         /* Two for each line, of the first half alone. */
         memset(twice, 0, sizeof twice);
-        keyer_hash(keyer, bytes, starts, LINES, two[1], others, no_key);
-        keyer_hash_twice(keyer, bytes, starts, LINES / 2, two, places, no_key);
+        keyer_hash(keyer, bytes, starts, LINES, &(struct hashes){two[1], others}, 1, no_key);
+        keyer_hash(keyer, bytes, starts, LINES / 2, places, 2, no_key);
         tap_check(memcmp(twice[0], keys, sizeof keys / 2) == 0 &&
                       memcmp(twice[1], others, sizeof others / 2) == 0 &&
                       memcmp(twice[0] + LINES / 2, none, sizeof none / 2) == 0 &&
