@@ -278,3 +278,82 @@ remembered() {
     { lines_unique in; echo last; } | same "$out" -
     says '^unseen: long: has a line longer than 90000 bytes'
 }
+
+# rows SYNTAX: 40,000 lines in it; some repeat a key, some have none, one is longer than the buffer.
+rows() {
+    mixed_lines 40000 15000 | awk -v syntax="$1" '
+        NR == 20000 { long = "x"; while (length(long) < 300000) long = long long; sub(/page/, long) }
+        NR % 5 == 0 { sub(/example.org/, "EXAMPLE.org:80/a/..") }
+        NR % 900 == 0 { print "of no kind"; next }
+        { text = "words that make it as long as an address" }
+        syntax == "csv" && NR == 1 { print "id,url,text" }
+        syntax == "csv" { print NR % 9 ",\"" $0 "\"," text ",\"\"\"" NR "\"\"\"" }
+        syntax == "jsonl" { print "{\"id\": " NR ", \"url\": \"" $0 "\", \"text\": [\"" text "\"]}" }
+        syntax == "fields" { print NR, "GET", $0, NR % 3 " which is of " text }
+        syntax == "url" { print $0 "?of=" NR % 3 "&and=words-that-make-it-as-long-as-an-address" }'
+}
+
+# alike FILE ARGUMENT...: over it, -j 1 and -j 2 have the same output, messages and status.
+alike() {
+    local file=$1 j
+    shift
+    for j in 1 2; do
+        { "$UNSEEN" "$@" -j $j || echo "status $?" >&2; } <"$file" >printed.$j 2>said.$j
+    done
+    { same printed.2 printed.1 && same said.2 said.1 && [[ -s printed.1 ]]; } || { echo "$* <$file"; return 1; }
+}
+
+@test "both threads make keys: the same bytes and messages for each kind of them, and wherever lines end" {
+    local syntax options j
+    while IFS='|' read -r syntax options; do
+        [[ -e $syntax ]] || rows "$syntax" >"$syntax"
+        rm -f f.bf
+        unseen create -n 100000 -p 1e-9 $options f.bf
+        alike "$syntax" $options
+        [[ $syntax == jsonl ]] || alike "$syntax" --header -n 1000 -p 0.5 $options
+        alike "$syntax" key --tag $options
+        alike "$syntax" key $options "$syntax" - "$syntax"
+        # The next program gets what is left; a filter of a shard refuses the first line of another.
+        unseen shard 2/3 --like f.bf "$syntax" >of_shard
+        { cat of_shard; tail -n 3000 "$syntax"; } >of_more
+        for j in 1 2; do
+            rm -f f.bf shard.bf
+            unseen create -n 100000 -p 1e-9 $options f.bf
+            unseen create --shard 2/3 -n 100000 -p 1e-9 $options shard.bf
+            {
+                unseen -j $j f.bf "$syntax" "$syntax"
+                unseen -j $j shard.bf of_more || echo "status $?"
+                unseen -j $j -m 10000 $options
+                cat
+            } <"$syntax" >printed.$j 2>said.$j
+            # From a flood to a trickle, and back.
+            {
+                cat "$syntax"
+                printf '%s\n' one two three | while read -r line; do
+                    echo "$line comes late"
+                    sleep 0.02
+                done
+                tail -n 30000 "$syntax"
+            } | { unseen -j $j $options || echo "status $?"; } >>printed.$j 2>>said.$j
+        done
+        same printed.2 printed.1
+        same said.2 said.1
+        grep -q 'belongs to shard' said.1
+    done <<'END'
+csv|--csv -f 2
+csv|--csv -f url,id
+jsonl|--jsonl -f url --by url
+fields|-f 3-
+url|--by url
+url|--by endpoint -i
+url|-i
+END
+    # A row that is none, far behind: the lines before it come first, and the next input is read.
+    sed '31000s/.*/7,"not closed/' csv >broken
+    { cat broken; rows csv; } >more
+    for options in '-f 2' '-f 1,3-' '-f url'; do
+        alike broken --csv $options
+        alike broken key --csv $options more - csv broken
+        [[ $(grep -c 'line 31000: quoted field is not closed' said.1) -eq 3 ]]
+    done
+}
