@@ -14,34 +14,33 @@
 #include <stdlib.h>
 
 /*
- * An entry is a batch with the arrays that it points to. With a second thread there are ENTRIES of
- * them in a ring, and an entry goes through these states:
+ * An entry is a batch with the arrays that it points to. With a second thread there is a ring of
+ * ENTRIES of them, and each goes from state to state:
  *
- *            second thread   either thread    the same           first thread     first thread
- *     free -----------> split -----------> being made -----> made -----------> given -----> free
+ *     free -> split     by the second thread
+ *          -> claimed   by the thread that then makes its keys, either of them
+ *          -> made      by the same
+ *          -> given     by the first thread, to its caller
+ *          -> free      by the first thread, which returns it
  *
- * Four numbers, of entries since the thread began, hold all of it but "made", which is a flag of
- * the entry:
+ * "Made" is a flag of the entry, because entries are not made in order. For the others, it is enough
+ * to count entries since the thread began: returned <= given <= claimed <= split <= returned +
+ * ENTRIES. Only the second thread raises `split`, only the first `given` and `returned`; `claimed` is
+ * raised by compare and exchange. So an entry belongs to one thread at any time. It changes hands
+ * by an atomic store or exchange that follows all others: no lock is needed.
  *
- *     returned <= given <= claimed <= split <= returned + ENTRIES
- *
- * The second thread alone raises `split`, and the first `given` and `returned`. `claimed` is raised
- * by compare and exchange, by the thread that then makes the keys of this entry. So an entry belongs
- * to one thread at any time, and changes hands by an atomic store that comes after all others: no
- * lock is needed. The second thread makes keys when AHEAD entries wait for theirs, or when there is
- * no room to read; the first when it would otherwise wait, even those of an entry behind the one it
- * wants, while the second makes that one.
- *
- * A thread that can do none of this waits on a semaphore, `news` or `room`, which the other posts
- * after each change that it may wait for. It then looks again, so a post too many does no harm.
+ * The second thread makes keys when AHEAD entries wait for theirs, or when there is no room to
+ * read; the first when it would otherwise wait, even for later entries while the second is busy
+ * with the one it wants. A thread with nothing to do waits on a semaphore, `news` or `room`, that
+ * the other posts after each change. Then it looks again: to be woken too often does no harm.
  *
  * Waking a thread takes microseconds. If the caller is the slower thread, it would wake the other
  * for each entry, which takes a tenth of the time of filling a filter file. So the caller returns
  * several entries at once. There are at least twice as many, so that neither thread waits for
  * entries that the other keeps.
  *
- * The bytes of an entry are in an input buffer. Buffers are used in turn; one is free again when
- * the last entry of its chunk is returned.
+ * The bytes of an entry are in an input buffer. Buffers are used in turn, and one is free again
+ * when the last entry of its chunk is returned.
  */
 enum { ENTRIES = 8, ENTRIES_AT_ONCE = 4, BUFFERS = 5, BUFFERS_AT_ONCE = 2, AHEAD = 3 };
 
@@ -179,10 +178,10 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
         batches->bytes += chunk->length;
         batches->small = chunk->length < LARGE_PIECE ? batches->small + 1 : 0;
     }
-    /* Here alone are rows found and counted, and in the order of the input. A row is a line; where
-     * a row of CSV may have several, a finder of `core` takes the place of `split`, with a state
-     * that it keeps from batch to batch, and with two numbers: of rows, and of the delimiters that
-     * `lines` counts. */
+    /* Lines are found and counted here and nowhere else, in the order of the input. If a row of CSV
+     * is to have several lines, a finder of rows in `core` takes the place of `split`: newlines in
+     * quotes end no row, and whether quotes are open it must keep from chunk to chunk. `number` and
+     * `lines` then count rows, or delimiters, as the messages want. */
     entry->starts[0] = batches->done;
     size_t n = batches->kernel->split(chunk->bytes, chunk->length, batches->delimiter,
                                       entry->starts, BATCH_LINES);
@@ -251,27 +250,24 @@ static void make_keys(struct batches *batches, struct keyer *keyer, struct entry
 
 /* --- two threads --- */
 
-/* Takes over the first entry whose keys nobody makes yet. Returns NULL if there is none. */
-static struct entry *claim(struct batches *batches)
+/* Makes the keys of the first entry that waits for them. Returns false if there is none. */
+static bool make_waiting(struct batches *batches, struct keyer *keyer)
 {
     size_t i = atomic_load(&batches->claimed);
-    while (i < atomic_load(&batches->split))
-        if (atomic_compare_exchange_weak(&batches->claimed, &i, i + 1))
-            return &batches->entry[i % ENTRIES];
-    return NULL;
-}
-
-static void make_claimed(struct batches *batches, struct keyer *keyer, struct entry *entry)
-{
+    do
+        if (i == atomic_load(&batches->split))
+            return false;
+    while (!atomic_compare_exchange_weak(&batches->claimed, &i, i + 1));
+    struct entry *entry = &batches->entry[i % ENTRIES];
     if (entry->outcome == BATCH)
         make_keys(batches, keyer, entry);
     atomic_store(&entry->made, true);
+    return true;
 }
 
 static void *work_ahead(void *context)
 {
     struct batches *batches = context;
-    struct entry *entry;
     enum outcome outcome = BATCH;
     size_t split = 0, chunks = 0;
     size_t chunk_end[BUFFERS] = {0}; /* entries up to the end of the last chunk in each buffer */
@@ -281,7 +277,7 @@ static void *work_ahead(void *context)
         bool room = split - returned < ENTRIES &&
                     (!fresh || chunk_end[chunks % BUFFERS] <= returned);
         if (outcome == BATCH && room && split - atomic_load(&batches->claimed) < AHEAD) {
-            entry = &batches->entry[split % ENTRIES];
+            struct entry *entry = &batches->entry[split % ENTRIES];
             /* The buffer of a finished chunk is left to its batches; the input continues in the
              * buffer that the caller has had longest. */
             if (fresh && batches->small >= END_PIECES)
@@ -299,8 +295,7 @@ static void *work_ahead(void *context)
                 chunk_end[chunks++ % BUFFERS] = split;
             atomic_store(&batches->split, split);
             sem_post(&batches->news);
-        } else if ((entry = claim(batches)) != NULL) {
-            make_claimed(batches, batches->second, entry);
+        } else if (make_waiting(batches, batches->second)) {
             sem_post(&batches->news);
         } else if (outcome != BATCH) {
             break;
@@ -352,15 +347,13 @@ static void start_ahead(struct batches *batches)
  * the input back. Returns as signals_wait_semaphore. */
 static int wait_for_next(struct batches *batches, int milliseconds)
 {
-    struct entry *next = &batches->entry[batches->given % ENTRIES], *entry;
+    struct entry *next = &batches->entry[batches->given % ENTRIES];
     while (sem_trywait(&batches->news) == 0) {
     }
     while (atomic_load(&batches->split) == batches->given || !atomic_load(&next->made)) {
-        if ((entry = claim(batches)) != NULL) {
-            make_claimed(batches, batches->keyer, entry);
-            continue;
-        }
-        int result = signals_wait_semaphore(&batches->news, milliseconds);
+        int result = make_waiting(batches, batches->keyer)
+                         ? 1
+                         : signals_wait_semaphore(&batches->news, milliseconds);
         if (result != 1)
             return result;
     }
