@@ -23,11 +23,14 @@
  *          -> given     by the first thread, to its caller
  *          -> free      by the first thread, which returns it
  *
- * "Made" is a flag of the entry, because entries are not made in order. For the others, it is enough
- * to count entries since the thread began: returned <= given <= claimed <= split <= returned +
- * ENTRIES. Only the second thread raises `split`, only the first `given` and `returned`; `claimed` is
- * raised by compare and exchange. So an entry belongs to one thread at any time. It changes hands
- * by an atomic store or exchange that follows all others: no lock is needed.
+ * "Made" is a flag of the entry, since entries are not made in order. For the others, it is enough
+ * to count entries since the thread began:
+ *
+ *     returned <= given <= claimed <= split <= returned + ENTRIES
+ *
+ * Only the second thread raises `split`, only the first `given` and `returned`; `claimed` is raised
+ * by compare and exchange. So an entry belongs to one thread at any time. It changes hands by an
+ * atomic store or exchange that follows all others: no lock is needed.
  *
  * The second thread makes keys when AHEAD entries wait for theirs, or when there is no room to
  * read; the first when it would otherwise wait, even for later entries while the second is busy
@@ -332,7 +335,10 @@ static void start_ahead(struct batches *batches)
 {
     sem_init(&batches->news, 0, 0);
     sem_init(&batches->room, 0, 0);
-    batches->given = batches->returned = batches->claimed = batches->split = 0;
+    batches->given = 0;
+    batches->returned = 0;
+    batches->claimed = 0;
+    batches->split = 0;
     batches->buffers_kept = batches->small = 0;
     batches->ending = false;
     input_set_stop(batches->input, &batches->ending);
