@@ -1,124 +1,16 @@
 #include "commands/command.h"
 
-#include "commands/habits.h"
 #include "commands/message.h"
+#include "text/edit_distance.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* clang-format off */
-const struct command command_table[] = {
-    {"", FOR_FILTER, OPERANDS_FILTER_FILES, NULL,
-     "unseen [FILTER [FILE...]] [-x CMD [ARG]...]", NULL,
-     "print each line that was not seen before",
-     NULL,
-     NULL, command_filter},
-
-    {"create", FOR_CREATE, OPERANDS_FILTER, "Make, fill and query filters",
-     "unseen create FILTER", NULL,
-     "make an empty filter",
-     "Without options, FILTER grows as needed, and at most one new line in a million\n"
-     "is dropped by mistake. Any two of -n, -p and --size determine the third; with\n"
-     "--size or --fixed, FILTER never grows.\n"
-     "  unseen create --csv -f id FILTER  compare rows of CSV by their column id\n",
-     " new init make touch ", command_create},
-    {"add", FOR_ADD, OPERANDS_FILTER_FILES, NULL,
-     "unseen add FILTER [FILE...]", NULL,
-     "remember lines without printing them",
-     "For lines that you do not want to see, such as those of last year.\n",
-     " insert put learn import load ", command_add},
-    {"query", FOR_QUERY, OPERANDS_FILTER_FILES, NULL,
-     "unseen query FILTER [FILE...]", NULL,
-     "print the lines that are in FILTER",
-     "FILTER is not changed. Exit status: 0 if a line was selected, 1 if none was, and\n"
-     "2 or greater after an error.\n"
-     "  unseen query -v FILTER list      print the lines that are new\n"
-     "  unseen query -c FILTER list      print how many lines are in FILTER\n"
-     "  unseen query -q FILTER list      print nothing, and set the exit status\n"
-     "  unseen query --tag FILTER list   print every line, after \"seen\" or \"new\"\n",
-     " check test contains has lookup find get grep ", command_query},
-    {"remove", FOR_REMOVE, OPERANDS_FILTER_FILES, NULL,
-     "unseen remove FILTER [FILE...]", NULL,
-     "remove lines from a counting filter",
-     "FILTER must have been made with --counting. Lines that are not in FILTER are no\n"
-     "error; at the end, unseen reports how many there were. Remove only lines that\n"
-     "FILTER has printed: removing others can make it forget lines it should remember.\n",
-     " delete del rm forget drop erase ", command_remove},
-
-    {"stats", FOR_STATS, OPERANDS_FILTERS, "Inspect filters and keys, plan, get help",
-     "unseen stats FILTER...", NULL,
-     "report lines, fill, false-positive rate",
-     "The figures are computed from the bits of FILTER, not from counters.\n",
-     " show info stat status inspect ", command_stats},
-    {"verify", FOR_VERIFY, OPERANDS_FILTERS, NULL,
-     "unseen verify FILTER...", NULL,
-     "check filters for damage",
-     "Exit status: 0 if all filters are sound, even if there are notes; 1 if something\n"
-     "is wrong with a filter that can be used; 2 if one is damaged or unreadable.\n",
-     " fsck validate ", command_verify},
-    {"plan", FOR_PLAN, OPERANDS_FILES, NULL,
-     "unseen plan FILE...", "unseen plan -n N",
-     "say how large a filter would be",
-     "Any two of -n, -p and --size determine the third. Nothing is made.\n"
-     "With FILE, unseen counts the distinct lines in it, and uses that number as -n.\n"
-     "The report then ends with the command that makes such a filter.\n",
-     " size estimate calc ", command_plan},
-    {"key", FOR_KEY, OPERANDS_FILES, NULL,
-     "unseen key [FILE...]", NULL,
-     "print the key of each line",
-     "The key is what is compared. The operands are files of lines, not filters.\n"
-     "  unseen key --by url links       print each link as --by url compares it\n",
-     " keys normalize normalise canonicalize ", command_key},
-    {"help", FOR_HELP, OPERANDS_COMMAND, NULL,
-     "unseen help [COMMAND | all]", NULL,
-     "print help on a command, or all options",
-     "`unseen help unseen` lists the options of unseen without a command.\n",
-     " usage man ", command_help},
-
-    {"push", FOR_PUSH, OPERANDS_FILTER_FILES, "Work through a queue",
-     "unseen push FILTER [FILE...]", NULL,
-     "append new lines to the queue of FILTER",
-     "The first push makes the queue: FILTER.queue, a directory of text files.\n"
-     "To queue lines again that pop --tries has given up: unseen push --failed FILTER\n",
-     " enqueue append offer ", command_push},
-    {"pop", FOR_POP, OPERANDS_FILTER, NULL,
-     "unseen pop FILTER [-x CMD [ARG]...]", NULL,
-     "print the oldest line, or pass it to CMD",
-     "The line is taken off the queue once it was printed, or once CMD, which reads it\n"
-     "from standard input, has exited with 0. With -m N, pop takes the oldest N lines.\n"
-     "The exit status is 1 if no line waits. If CMD fails, its lines go to the back of\n"
-     "the queue, and the exit status is 3. With --tries N, lines on which CMD failed N\n"
-     "times go to FILTER.failed, and the exit status is 0, so that a loop goes on:\n"
-     "  while unseen pop FILTER --until-done --tries 3 -x ./visit\n"
-     "  do :; done\n",
-     " dequeue shift take next ", command_pop},
-
-    {"commit", FOR_COMMIT, OPERANDS_FILTER_FILES, "Retry tasks, share work among machines",
-     "unseen commit FILTER FILE...", NULL,
-     "remember the lines of --pending runs",
-     "  unseen --pending keys FILTER list >new    print new lines, remember none yet\n"
-     "  unseen commit FILTER keys && rm keys      remember them once `new` is safe\n"
-     "The files can be committed in any order, at any time, and more than once. While\n"
-     "keys exists, a run that names it is a retry, and prints the same lines again.\n",
-     " settle ", command_commit},
-    {"shard", FOR_SHARD, OPERANDS_FILES, NULL,
-     "unseen shard I/N [FILE...]", "unseen shard N [FILE...]",
-     "print the lines of shard I of N",
-     "Shards are counted from 1. Lines with the same key are in the same shard.\n"
-     "  unseen shard 1/4 list            print the lines of the first of 4 shards\n"
-     "  unseen shard 4 list              print every line after its shard and a TAB\n"
-     "  unseen shard 4 --files s%d list  write the shards to the files s1 to s4\n"
-     "  unseen shard --by host 1/4 list  keep all pages of a host in one shard\n",
-     " split part partition distribute ", command_shard},
-    {"merge", FOR_MERGE, OPERANDS_FILTERS, NULL,
-     "unseen merge -o OUT FILTER...", NULL,
-     "make one filter of several",
-     "OUT remembers the lines of all FILTERs, and may be one of them. Make the filters\n"
-     "alike, with unseen create --like. If they are shards, all of them must be given.\n",
-     " join union combine ", command_merge},
-    {NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
-};
-/* clang-format on */
+const struct command command_table[COMMANDS + 1] = {
+#define COMMAND(NAME, function, ...) {FOR_##NAME, command_##function, __VA_ARGS__},
+#include "commands/command_rows.h"
+#undef COMMAND
+    {.name = NULL}};
 
 bool command_is_word(const char *word)
 {
@@ -139,39 +31,95 @@ const char *command_usage(const struct command *command)
     return command->bit == FOR_FILTER ? "unseen FILTER FILE..." : command->synopsis;
 }
 
-/* The command that was probably meant, or NULL. */
-static const struct command *nearest(const char *word)
+/* --- words that are no command or option --- */
+
+enum { FOR_WRITERS = FOR_FILTER | FOR_ADD | FOR_PUSH };
+
+/* clang-format off */
+static const struct {
+    const char *words; /* between blanks */
+    unsigned commands;
+    const char *wanted;
+} habits[] = {
+    /* uniq, sort, cut, awk, grep, tee */
+    {" -c ", FOR_WRITERS,
+     "how often each line occurs: sort | uniq -c; how many are new: --summary"},
+    {" -d ", FOR_ALL, "for the field separator: -t"},
+    {" -F --delimiter ", FOR_ALL, "for the field separator: -t ,"},
+    {" -k --key --column --columns ", FOR_ALL, "to select fields: -f 2"},
+    {" -o ", FOR_FILTER, "to append to a file: -a FILE; to replace it: > FILE"},
+    {" -q ", FOR_FILTER, "to remember lines without printing them: unseen add FILTER"},
+    {" -s -w --skip-chars --check-chars ", FOR_ALL,
+     "characters cannot be selected, fields can: -f 2"},
+    {" --skip-fields ", FOR_ALL, "to skip the first field: -f 2-"},
+    {" -u --unique ", FOR_ALL,
+     "each line is printed once anyway; lines that occur only once: sort | uniq -u"},
+    {" -v ", FOR_FILTER, "not needed: only new lines are printed"},
+    {" --null ", FOR_ALL, "for lines that end with NUL: -z"},
+    /* caches and databases */
+    {" --ttl --expire --expires --since --max-age ", FOR_ALL,
+     "to forget lines after a time: --forget-after 7d"},
+    {" --last ", FOR_ALL, "to remember only the last N lines: --window N"},
+    /* Bloom filters */
+    {" --rate --error-rate --false-positive-rate --fp-rate ", FOR_ALL,
+     "for the false-positive rate: -p, --fpr"},
+    /* JSON is read with --jsonl, and written with --json. */
+    {" --json ", FOR_CREATE | FOR_QUERY | FOR_KEY, "to read lines of JSON: --jsonl"},
+    /* other commands of unseen */
+    {" --pending ", FOR_COMMIT, "FILE comes after FILTER: unseen commit FILTER FILE"},
+    {" --shard ", FOR_PLAN, "for one of N shards, give -n as lines/N + 6 * sqrt(lines/N)"},
+    {" --shard ", FOR_SHARD, "the shard comes first: unseen shard 1/4 FILE"},
+    {" -n ", FOR_SHARD, "the number of shards comes first: unseen shard 4 FILE"},
+    {" -o ", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
+    /* for the first word, as `also` in command_rows.h */
+    {" copy cp backup ", FOR_ALL, "to copy a filter: cp seen.bf copy.bf"},
+};
+/* clang-format on */
+
+const char *habit_find(const char *word, unsigned commands)
 {
-    char between[32];
+    char between[64];
     snprintf(between, sizeof between, " %s ", word);
-    const struct command *best = NULL;
-    unsigned least = TOO_MANY;
-    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
-        if (strstr(command->also, between) != NULL)
-            return command;
-        unsigned edits = habit_typo(word, command->name);
-        if (edits < least) {
-            least = edits;
-            best = command;
-        }
-    }
-    return best;
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if ((habits[i].commands & commands) == commands && strstr(habits[i].words, between) != NULL)
+            return habits[i].wanted;
+    return NULL;
+}
+
+unsigned habit_typo(const char *word, const char *name)
+{
+    enum { LONG = 7 };
+    unsigned edits = edit_distance(word, name);
+    return edits <= (strlen(word) < LONG ? 1 : 2) ? edits : TOO_MANY;
 }
 
 int command_unknown(const char *word, bool is_operand)
 {
-    const char *habit = habit_find(word, FOR_ALL);
-    const struct command *meant = habit == NULL ? nearest(word) : NULL;
-    char meaning[64];
-    if (meant != NULL)
+    char between[32], meaning[64];
+    const struct command *meant = NULL;
+    unsigned least = TOO_MANY;
+    /* A habit first, then another word for a command, then a typo. */
+    const char *wanted = habit_find(word, FOR_ALL);
+    snprintf(between, sizeof between, " %s ", word);
+    for (const struct command *command = command_table + 1; wanted == NULL && command->name != NULL;
+         command++) {
+        bool is_also = strstr(command->also, between) != NULL;
+        unsigned edits = is_also ? 0 : habit_typo(word, command->name);
+        if (edits < least) {
+            least = edits;
+            meant = command;
+        }
+    }
+    if (meant != NULL) {
         snprintf(meaning, sizeof meaning, "did you mean '%s'?", meant->name);
-    const char *wanted = habit != NULL ? habit : meant != NULL ? meaning : NULL;
+        wanted = meaning;
+    }
     if (is_operand)
         return message("%s: unknown command (%s)", word,
                        wanted != NULL ? wanted : "see unseen help");
     if (wanted != NULL)
         return message("%s: unknown command (%s%s for a filter of that name: ./%s)", word, wanted,
-                       strchr(wanted, '?') != NULL ? "" : ";", word);
+                       meant != NULL ? "" : ";", word);
     return message("%s: unknown command (see unseen help; to read a file of that name: "
                    "unseen < %s; for a filter of that name: ./%s)",
                    word, word, word);

@@ -1,5 +1,6 @@
 /*
- * command - the table of commands, for dispatch, help and suggestions.
+ * command - the table of commands, for dispatch and help; and what is said of words that are no
+ * command or option.
  */
 #ifndef UNSEEN_COMMANDS_COMMAND_H
 #define UNSEEN_COMMANDS_COMMAND_H
@@ -15,37 +16,27 @@ enum operand_kind {
     OPERANDS_COMMAND, /* a command's name */
 };
 
+/* The members are in the order of command_rows.h. */
 struct command {
+    unsigned bit; /* FOR_..., in options.h */
+    /* options->operands does not include the name. Returns the exit status. */
+    int (*run)(const struct options *options);
     const char *name; /* "" for the plain form */
-    unsigned bit;     /* FOR_..., in options.h */
     enum operand_kind operands;
     const char *group; /* title over it and the next ones in the short help; NULL: as before */
     const char *synopsis, *other; /* how it is called; a second way, or NULL */
     const char *summary;
     const char *notes; /* more lines of its help; may be NULL */
     const char *also;  /* other words for it, each between blanks */
-    /* options->operands does not include the name. Returns the exit status. */
-    int (*run)(const struct options *options);
 };
 
 /* The plain form comes first; the last entry has no name (NULL). */
-extern const struct command command_table[];
+extern const struct command command_table[COMMANDS + 1];
 
-int command_filter(const struct options *options);
-int command_create(const struct options *options);
-int command_add(const struct options *options);
-int command_query(const struct options *options);
-int command_stats(const struct options *options);
-int command_plan(const struct options *options);
-int command_commit(const struct options *options);
-int command_merge(const struct options *options);
-int command_verify(const struct options *options);
-int command_push(const struct options *options);
-int command_pop(const struct options *options);
-int command_remove(const struct options *options);
-int command_key(const struct options *options);
-int command_shard(const struct options *options);
-int command_help(const struct options *options);
+/* command_create and the others. */
+#define COMMAND(NAME, function, ...) int command_##function(const struct options *options);
+#include "commands/command_rows.h"
+#undef COMMAND
 
 /* Whether a word has the form of a command, [a-z][a-z-]*. Such a first word is a command, known or
  * not, whatever files there are: so a script means the same in every directory. */
@@ -59,6 +50,16 @@ const char *command_usage(const struct command *command);
 /* Says that there is no such command, and suggests another, or unless the word is an operand of
  * help, how to name a file. Returns EXIT_TROUBLE. */
 int command_unknown(const char *word, bool is_operand);
+
+/* What users of other tools want who give this option to one of these commands (FOR_...), which do
+ * not take it, or with FOR_ALL an option or a command that does not exist; NULL: unknown. To be
+ * asked before habit_typo: a habit is no typo. */
+const char *habit_find(const char *word, unsigned commands);
+
+/* How many edits (text/edit_distance.h) make `name` of a word that may be a typo: one, or in long
+ * words two. TOO_MANY: it is another word. */
+enum { TOO_MANY = 3 };
+unsigned habit_typo(const char *word, const char *name);
 
 /* Prints the help of a command; of the plain form, the short help. Returns the exit status. */
 int command_print_help(const struct command *command);

@@ -1,9 +1,9 @@
 /* command_commit - `unseen commit FILTER FILE...`: settles the keys of runs with --pending. */
 #include "commands/command.h"
 #include "commands/figures.h"
+#include "commands/filter_operand.h"
 #include "commands/job.h"
 #include "commands/message.h"
-#include "commands/warnings.h"
 #include "text/number.h"
 
 /* Adds the keys of a file, and to *added how many were new. If `added` is NULL, only checks the
@@ -28,7 +28,7 @@ int command_commit(const struct options *options)
     if (job_parse(&job, options) != 0)
         return EXIT_TROUBLE;
     /* The operands are no files of lines; they are checked when they are opened. */
-    job.names = (struct names){.prints = false};
+    job.uses = (struct file_uses){.prints = false};
     if (options->operand_count < 2)
         return message("commit: FILE is missing (unseen commit FILTER FILE...)");
 

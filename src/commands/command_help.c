@@ -20,51 +20,29 @@ static const char *const groups[GROUPS] = {
     [GROUP_SAID] = "Reports and help",
 };
 
-enum { HELP_COLUMN = 29, HELP_WIDTH = 80, LEFT_MAX = 96 };
+enum { HELP_COLUMN = 29, HELP_WIDTH = 80 };
 
-/* "-n, --capacity N". */
-static void write_left(const struct option_entry *entry, char left[LEFT_MAX])
+/* "-n, --capacity N" on the left, and the help on the right, or if that does not fit below. */
+static void print_entry(const struct option_entry *entry)
 {
-    const char *indent = option_is_long(entry->spellings[0]) ? "    " : "";
-    size_t length = (size_t)snprintf(left, LEFT_MAX, "%s%s", indent, entry->spellings[0]);
+    char left[96];
+    size_t length = (size_t)snprintf(left, sizeof left, "%s%s",
+                                     option_is_long(entry->spellings[0]) ? "    " : "",
+                                     entry->spellings[0]);
     for (size_t i = 1; i < SPELLINGS && entry->spellings[i] != NULL; i++)
-        length += (size_t)snprintf(left + length, LEFT_MAX - length, ", %s", entry->spellings[i]);
+        length += (size_t)snprintf(left + length, sizeof left - length, ", %s",
+                                   entry->spellings[i]);
     if (entry->argument != NULL)
-        snprintf(left + length, LEFT_MAX - length, " %s", entry->argument);
-}
-
-static void print_option(const struct option_entry *entry)
-{
-    char left[LEFT_MAX];
-    write_left(entry, left);
+        snprintf(left + length, sizeof left - length, " %s", entry->argument);
     printf("  %-*s", HELP_COLUMN - 3, left);
     if (strlen(left) > HELP_COLUMN - 3)
         printf("\n%*s", HELP_COLUMN - 1, "");
     printf(" %s\n", entry->help);
 }
 
-/* --- the short help --- */
-
-static void print_brief_options(void)
-{
-    unsigned count = 0;
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option_entry *entry = &option_table[i];
-        if (entry->brief == NULL)
-            continue;
-        char left[LEFT_MAX];
-        bool shown = entry->argument != NULL;
-        snprintf(left, sizeof left, "%s%s%s", entry->spellings[0], shown ? " " : "",
-                 shown ? entry->argument : "");
-        bool second = count++ % 2 != 0;
-        printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");
-    }
-    if (count % 2 != 0)
-        putchar('\n');
-}
-
 static void print_short_help(void)
 {
+    unsigned count = 0;
     fputs("Usage: unseen [OPTION]... [FILTER [FILE...]] [-x CMD [ARG]...]\n"
           "       unseen COMMAND [OPTION]... [OPERAND]...\n"
           "\n"
@@ -83,13 +61,24 @@ static void print_short_help(void)
         printf("  %-33s %s\n", command->synopsis + strlen("unseen "), command->summary);
     }
     printf("\nOptions (all of them: unseen help all):\n");
-    print_brief_options();
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option_entry *entry = &option_table[i];
+        const char *argument = entry->argument != NULL ? entry->argument : "";
+        char left[32];
+        if (entry->brief == NULL)
+            continue;
+        snprintf(left, sizeof left, "%s%s%s", entry->spellings[0], *argument != '\0' ? " " : "",
+                 argument);
+        bool second = count++ % 2 != 0;
+        printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");
+    }
+    if (count % 2 != 0)
+        putchar('\n');
     printf("Exit status: 0 success, 1 nothing selected, 3 CMD failed, 75 retry, else error\n"
            "More: unseen help COMMAND, unseen help all, man unseen\n");
 }
 
-/* --- all options --- */
-
+/* The commands that take an option, in parentheses under its help. */
 static void print_takers(unsigned commands)
 {
     int column = printf("%*s(", HELP_COLUMN, "");
@@ -108,23 +97,6 @@ static void print_takers(unsigned commands)
     puts(")");
 }
 
-static void print_all(void)
-{
-    printf("All options, and the commands that take them (plain: unseen without a command)\n");
-    for (enum option_group group = 0; group < GROUPS; group++) {
-        printf("\n%s:\n", groups[group]);
-        for (size_t i = 0; i < OPTIONS; i++) {
-            if (option_table[i].group != group)
-                continue;
-            print_option(&option_table[i]);
-            if (option_table[i].commands != FOR_ALL)
-                print_takers(option_table[i].commands);
-        }
-    }
-}
-
-/* --- one command --- */
-
 static void print_command(const struct command *command)
 {
     const char *const forms[] = {command->synopsis, command->other};
@@ -136,7 +108,7 @@ static void print_command(const struct command *command)
            command->notes != NULL ? command->notes : "");
     for (size_t i = 0; i < OPTIONS; i++)
         if ((option_table[i].commands & command->bit) != 0 && option_table[i].group != GROUP_EXPERT)
-            print_option(&option_table[i]);
+            print_entry(&option_table[i]);
     printf("\nMore options: unseen help all. Manual: man unseen\n");
 }
 
@@ -149,6 +121,21 @@ int command_print_help(const struct command *command)
     return message_finish_output();
 }
 
+static void print_all_options(void)
+{
+    printf("All options, and the commands that take them (plain: unseen without a command)\n");
+    for (enum option_group group = 0; group < GROUPS; group++) {
+        printf("\n%s:\n", groups[group]);
+        for (size_t i = 0; i < OPTIONS; i++) {
+            if (option_table[i].group != group)
+                continue;
+            print_entry(&option_table[i]);
+            if (option_table[i].commands != FOR_ALL)
+                print_takers(option_table[i].commands);
+        }
+    }
+}
+
 int command_help(const struct options *options)
 {
     const char *word = options->operands[0];
@@ -159,7 +146,7 @@ int command_help(const struct options *options)
     bool plain = strcmp(word, "unseen") == 0;
     const struct command *command = plain ? &command_table[0] : command_find(word);
     if (strcmp(word, "all") == 0)
-        print_all();
+        print_all_options();
     else if (command != NULL)
         print_command(command);
     else

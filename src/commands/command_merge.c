@@ -4,7 +4,6 @@
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "commands/warnings.h"
 #include "filter/create.h"
 #include "filter/writer.h"
 #include "merge/merge.h"
@@ -18,61 +17,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct inputs_open {
-    struct filter **filters;
+struct merging {
+    const char *out;
+    struct filter **inputs;
     size_t count;
     struct filter *replaced; /* the input that OUT names, open for writing; or NULL */
 };
 
-static bool is_named_before(const struct inputs_open *inputs, const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return false;
-    for (size_t i = 0; i < inputs->count; i++)
-        if (filter_is_file(inputs->filters[i], &status))
-            return true;
-    return false;
-}
-
 /* A file that is named twice, as in `merge -o all.bf all.bf *.bf`, is one input. */
-static int open_inputs(struct inputs_open *inputs, const struct options *options, const char *out)
+static int open_inputs(struct merging *merging, const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
+    struct stat status;
     for (size_t i = 0; i < options->operand_count; i++) {
-        const char *path = options->operands[i];
+        const char *path = options->operands[i], *out = merging->out;
         if (!filter_operand_is_name(path, options))
             return EXIT_TROUBLE;
-        if (is_named_before(inputs, path))
+        bool again = false;
+        bool exists = stat(path, &status) == 0;
+        for (size_t before = 0; exists && before < merging->count; before++)
+            again = again || filter_is_file(merging->inputs[before], &status);
+        if (again)
             continue;
         bool is_out = path_is_same(path, out);
-        struct filter *filter = filter_open(is_out ? out : path, is_out, &warnings_watch, &fault);
+        struct filter *filter = filter_open(is_out ? out : path, is_out, &filter_operand_watch,
+                                            &fault);
         if (filter == NULL)
             return filter_operand_refuse(&fault, options, path);
-        inputs->filters[inputs->count++] = filter;
+        merging->inputs[merging->count++] = filter;
         if (is_out)
-            inputs->replaced = filter;
+            merging->replaced = filter;
     }
     return 0;
 }
 
-static void close_inputs(struct inputs_open *inputs)
-{
-    for (size_t i = 0; i < inputs->count; i++)
-        filter_close(inputs->filters[i]);
-    free(inputs->filters);
-}
-
 /* Lines in the queue of an input stay there, but the new filter treats them as seen. */
-static void warn_of_queues(const struct inputs_open *inputs, const char *out)
+static void warn_of_queues(const struct merging *merging)
 {
-    for (size_t i = 0; i < inputs->count; i++) {
+    for (size_t i = 0; i < merging->count; i++) {
         struct fault fault = FAULT_UNSET;
         struct queue_facts facts = {0};
         char quoted[QUOTE_MAX];
-        const struct filter *filter = inputs->filters[i];
+        const struct filter *filter = merging->inputs[i];
         const char *path = filter_path(filter);
-        if (filter == inputs->replaced || filter_queue(filter) == QUEUE_NONE)
+        if (filter == merging->replaced || filter_queue(filter) == QUEUE_NONE)
             continue;
         int result = queue_facts(filter_real_path(filter), filter_descriptor(filter), &facts,
                                  &fault);
@@ -82,7 +70,7 @@ static void warn_of_queues(const struct inputs_open *inputs, const char *out)
         else if (result == 0 && lines > 0)
             message("%s: %" PRIu64 " %s waiting in its queue, and %s treats %s as seen (to take "
                     "them out: unseen pop %s)",
-                    path, lines, number_of(lines, "line is", "lines are"), out,
+                    path, lines, number_of(lines, "line is", "lines are"), merging->out,
                     number_of(lines, "it", "them"), quote_file(path, quoted));
     }
 }
@@ -93,44 +81,21 @@ static int say_taken(const char *out)
         out, "to replace it: --force; to keep its lines: also name it as an input");
 }
 
-/* Whether OUT may be made; *over: in place of a file. Returns 0, or EXIT_TROUBLE after a
- * message. */
-static int check_place(const struct options *options, const char *out,
-                       const struct inputs_open *inputs, bool *over)
+/* Writes OUT; `over`: in place of a file. */
+static int write_out(const struct options *options, const struct merging *merging, bool over)
 {
+    const char *out = merging->out;
     struct fault fault = FAULT_UNSET;
-    int there = inputs->replaced != NULL
-                    ? FOUND_FILTER
-                    : create_check_path(out, options->force ? OVER_FILTER : 0, &fault);
-    if (there < 0)
-        return message_fault(&fault);
-    *over = there != FOUND_NOTHING;
-    if (there == FOUND_OTHER)
-        return say_taken(out);
-    /* A filter that replaces an input keeps its queue. */
-    if (inputs->replaced == NULL && queue_check_left(out, -1, &fault) != 0)
-        return message_fault(&fault);
-    return 0;
-}
-
-static int merge_all(const struct options *options, const char *out,
-                     const struct inputs_open *inputs, bool over)
-{
-    struct fault fault = FAULT_UNSET;
-    struct merge *merge = merge_new(inputs->filters, inputs->count, inputs->replaced, &fault);
+    struct merge *merge = merge_new(merging->inputs, merging->count, merging->replaced, &fault);
     if (merge == NULL)
         return message_fault(&fault);
-    int status = EXIT_OK;
     int result = merge_write(merge, out, over, &fault);
-    if (result < 0)
-        status = message_fault(&fault);
-    else if (result > 0)
-        status = say_taken(out);
+    int status = result < 0 ? message_fault(&fault) : result > 0 ? say_taken(out) : EXIT_OK;
     if (status == EXIT_OK) {
-        double asked = filter_header(inputs->filters[0])->plan.rate;
-        warn_of_rate(out, merge_rate(merge), asked);
-        warn_of_queues(inputs, out);
+        double asked = filter_header(merging->inputs[0])->plan.rate;
         unsigned layers = merge_layers(merge);
+        warn_of_rate(out, merge_rate(merge), asked);
+        warn_of_queues(merging);
         figures_summary(options, {"", "filter", TEXT(out)},
                         {number_of(layers, "layer", "layers"), "layer_count", COUNT(layers)},
                         {"rate now", "rate", RATE(merge_rate(merge))},
@@ -140,33 +105,45 @@ static int merge_all(const struct options *options, const char *out,
     return status;
 }
 
-static int confine(const struct options *options, const char *out)
-{
-    struct fault fault = FAULT_UNSET;
-    struct confine confine;
-    confine_begin(&confine);
-    confine_allow_place(&confine, out, CONFINE_READ | CONFINE_LIST | CONFINE_WRITE);
-    for (size_t i = 0; i < options->operand_count; i++)
-        queue_allow(options->operands[i], false, &confine);
-    return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
-}
-
 int command_merge(const struct options *options)
 {
-    struct inputs_open inputs = {0};
-    const char *out = options->output;
-    if (out == NULL)
+    struct fault fault = FAULT_UNSET;
+    struct merging merging = {.out = options->output};
+    struct confine confine;
+    int status = EXIT_TROUBLE;
+    if (merging.out == NULL)
         return message("-o is missing (unseen merge -o OUT FILTER...)");
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    inputs.filters = calloc(options->operand_count, sizeof(struct filter *));
-    if (inputs.filters == NULL)
+    merging.inputs = calloc(options->operand_count, sizeof(struct filter *));
+    if (merging.inputs == NULL)
         return message("%s", strerror(ENOMEM));
-    bool over = false;
-    int status = EXIT_TROUBLE;
-    if (open_inputs(&inputs, options, out) == 0 && check_place(options, out, &inputs, &over) == 0 &&
-        confine(options, out) == 0)
-        status = merge_all(options, out, &inputs, over);
-    close_inputs(&inputs);
+    if (open_inputs(&merging, options) != 0)
+        goto done;
+    /* May OUT be made? A filter that replaces an input keeps its queue. */
+    int there = merging.replaced != NULL
+                    ? FOUND_FILTER
+                    : create_check_path(merging.out, options->force ? OVER_FILTER : 0, &fault);
+    if (there == FOUND_OTHER) {
+        say_taken(merging.out);
+        goto done;
+    }
+    if (there < 0 || (merging.replaced == NULL && queue_check_left(merging.out, -1, &fault) != 0)) {
+        message_fault(&fault);
+        goto done;
+    }
+    confine_begin(&confine);
+    confine_allow_place(&confine, merging.out, CONFINE_READ | CONFINE_LIST | CONFINE_WRITE);
+    for (size_t i = 0; i < options->operand_count; i++)
+        queue_allow(options->operands[i], false, &confine);
+    if (confine_end(&confine, &fault) != 0) {
+        message_fault(&fault);
+        goto done;
+    }
+    status = write_out(options, &merging, there != FOUND_NOTHING);
+done:
+    for (size_t i = 0; i < merging.count; i++)
+        filter_close(merging.inputs[i]);
+    free(merging.inputs);
     return status;
 }

@@ -16,7 +16,7 @@ int command_query(const struct options *options)
         return EXIT_TROUBLE;
     job.plan.verb = options->tag ? PIPELINE_TAG : PIPELINE_QUERY;
     job.plan.invert = options->invert_match;
-    job.names.prints = !options->quiet && !options->count;
+    job.uses.prints = !options->quiet && !options->count;
     if (options->quiet && !options->count && job.plan.most > 1)
         job.plan.most = 1;
 

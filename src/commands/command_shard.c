@@ -8,8 +8,8 @@
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/job.h"
+#include "commands/key_options.h"
 #include "commands/message.h"
-#include "commands/warnings.h"
 #include "system/signals.h"
 #include "text/number.h"
 #include "text/quote.h"
@@ -85,7 +85,7 @@ int command_shard(const struct options *options)
         return message("--files: needs all shards (unseen shard N --files %s; for one: unseen "
                        "shard I/N)",
                        quote_word(pattern, quoted));
-    if (option_value_shard("shard", options->operands[0], &splitting.shard) != 0)
+    if (options_read_shard("shard", options->operands[0], &splitting.shard) != 0)
         return EXIT_TROUBLE;
     if (pattern != NULL && shard_files_name(pattern, 1, name, &fault) != 0)
         return message_fault(&fault);
@@ -108,8 +108,9 @@ int command_shard(const struct options *options)
     /* Checks that no file is an input or a filter, then opens them all. */
     for (uint32_t i = 1; pattern != NULL && i <= splitting.shard.count; i++) {
         (void)shard_files_name(pattern, i, name, &fault);
-        struct names names = {.inputs = job->inputs.names, .targets = {{"--files", name, false}}};
-        if (names_check(&names) != 0)
+        struct file_uses uses = {.inputs = job->inputs.names,
+                                 .targets = {{"--files", name, false}}};
+        if (file_uses_check(&uses) != 0)
             goto close;
     }
     if (pattern != NULL) {

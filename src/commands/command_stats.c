@@ -1,6 +1,5 @@
 /* command_stats - `unseen stats FILTER...`: reports what a filter is, and how full. Writes
  * nothing. */
-#include "commands/chart.h"
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
@@ -8,13 +7,14 @@
 #include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/machine.h"
+#include "system/terminal.h"
 #include "text/number.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-
-/* --- windows --- */
+#include <string.h>
+#include <unistd.h>
 
 static const char *generation_state(const struct layer_survey *layer)
 {
@@ -51,8 +51,6 @@ static void show_window(struct figures *figures, const struct filter_plan *plan,
                                      {NULL, "time", TIME(ends), .absent = !by_time},
                                      {NULL, "after", COUNT(after), .absent = by_time}))});
 }
-
-/* --- the filter --- */
 
 static void show_lines(struct figures *figures, const struct filter *filter,
                        const struct survey *survey)
@@ -91,13 +89,32 @@ static void show_lines(struct figures *figures, const struct filter *filter,
                  {until, "lines_left", LINES(survey->keys_until)});
 }
 
-static void show_key(struct figures *figures, const struct recipe *recipe)
+/* How the filter was made. A secret is never shown. */
+static void show_form(struct figures *figures, const struct filter *filter,
+                      const struct survey *survey)
 {
-    char all[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_TEXT], by[RECIPE_TEXT];
+    const struct header *header = filter_header(filter);
+    const struct recipe *recipe = &header->recipe;
+    struct shard shard = header->shard;
+    struct geometry geometry = growth_geometry(&header->plan);
+    bool secret = header_has_secret(header);
+    uint64_t most = filter_file_bytes(filter), bytes = most - filter_stage_bytes(filter);
+    char key[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_TEXT], by[RECIPE_TEXT];
+    char uuid[2 * UUID_BYTES + 5] = "";
     const char *fields = recipe_fields_text(recipe, list);
     recipe_separator_text(recipe, separator);
+    for (size_t i = 0, at = 0; i < UUID_BYTES; i++)
+        at += (size_t)snprintf(uuid + at, sizeof uuid - at, "%s%02x",
+                               i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", header->uuid[i]);
+    figures_show(figures, {"size", "size_bytes", SIZE(bytes)},
+                 {most > bytes ? "with staging areas" : NULL, "size_bytes_staged", SIZE(most)},
+                 {"bits per key", "bits_per_key",
+                  BITS(sizing_bits_per_key(survey->pages, survey->capacity)),
+                  .note = " at capacity"},
+                 {"hashes", NULL, COUNT(geometry_hashes(geometry))},
+                 {"cache lines", NULL, COUNT(geometry.blocks)});
     figures_show(figures,
-                 {"key", "key", .text = recipe_shown(recipe, all),
+                 {"key", "key", .text = recipe_shown(recipe, key),
                   OBJECT(
                       recipe_is_whole_line(recipe)
                           ? NULL
@@ -108,42 +125,13 @@ static void show_key(struct figures *figures, const struct recipe *recipe)
                                  {NULL, "separator", TEXT(separator), .absent = !recipe->separated},
                                  {NULL, "by", TEXT(recipe_profile_text(recipe, by))},
                                  {NULL, "ignore_case", FLAG(recipe->fold)}))});
-}
-
-static const char *uuid_text(struct figures *figures, const uint8_t *uuid)
-{
-    char text[2 * UUID_BYTES + 5] = "";
-    for (size_t i = 0, at = 0; i < UUID_BYTES; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
-                               i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-    return figures_text(figures, "%s", text);
-}
-
-/* How the filter was made. A secret is never shown. */
-static void show_form(struct figures *figures, const struct filter *filter,
-                      const struct survey *survey)
-{
-    const struct header *header = filter_header(filter);
-    struct shard shard = header->shard;
-    struct geometry geometry = growth_geometry(&header->plan);
-    bool secret = header_has_secret(header);
-    uint64_t most = filter_file_bytes(filter), bytes = most - filter_stage_bytes(filter);
-    figures_show(figures, {"size", "size_bytes", SIZE(bytes)},
-                 {most > bytes ? "with staging areas" : NULL, "size_bytes_staged", SIZE(most)},
-                 {"bits per key", "bits_per_key",
-                  BITS(sizing_bits_per_key(survey->pages, survey->capacity)),
-                  .note = " at capacity"},
-                 {"hashes", NULL, COUNT(geometry_hashes(geometry))},
-                 {"cache lines", NULL, COUNT(geometry.blocks)});
-    show_key(figures, &header->recipe);
     const char *seed = figures_text(figures, "%" PRIu64, header->hasher.k0);
     const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.number, shard.count);
     figures_show(figures, {"shard", "shard", TEXT(part), .absent = shard.count == 0},
                  {"hash", "hash", TEXT(secret ? "siphash-2-4-128" : "xxh3-128")},
                  {secret ? NULL : "seed", "seed", DIGITS(secret ? NULL : seed)},
                  {secret ? "secret" : NULL, "secret", TEXT(secret ? "inside" : NULL)},
-                 {NULL, "created", COUNT(header->created)},
-                 {NULL, "uuid", TEXT(uuid_text(figures, header->uuid))});
+                 {NULL, "created", COUNT(header->created)}, {NULL, "uuid", TEXT(uuid)});
 }
 
 /* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
@@ -173,10 +161,9 @@ static int show_queue(struct figures *figures, const struct filter *filter)
 
 /* --- layers --- */
 
-static void show_layer(struct figures *figures, const void *context, size_t i)
+/* In JSON an object, in text a sentence. */
+static void show_layer(struct figures *figures, const struct layer_survey *layer, unsigned number)
 {
-    const struct survey *survey = context;
-    const struct layer_survey *layer = &survey->layer[i];
     const struct generation *generation = &layer->generation;
     bool began = layer->window && generation->number != 0;
     char date[CLOCK_DATE];
@@ -184,7 +171,7 @@ static void show_layer(struct figures *figures, const void *context, size_t i)
     bool told = layer->told;
     uint64_t pages = layer->plan.pages, cache_lines = layer->plan.geometry.blocks;
     unsigned hashes = geometry_hashes(layer->plan.geometry);
-    figures_show(figures, {figures_text(figures, "layer %zu", i + 1), NULL, TEXT("")},
+    figures_show(figures, {figures_text(figures, "layer %u", number), NULL, TEXT("")},
                  {number_lines((uint64_t)round(lines)), "lines",
                   AT_LEAST(told, lines, figures_text(figures, "at least %.0f", lines))},
                  {NULL, "lines_at_least", COUNT(lines), .absent = told},
@@ -202,69 +189,79 @@ static void show_layer(struct figures *figures, const void *context, size_t i)
                   .text = clock_date(generation->began, date)});
 }
 
-/* The expected share of cells in use when a layer is full. */
-static double fill_at_capacity(const struct layer_survey *layer)
+/* Draws a layer on one line of a terminal: a bar, how much of it is filled, and a mark where the
+ * layer is full; then notes, separated by two blanks, as far as they fit. */
+static void draw_layer(const struct layer_survey *layer, unsigned number, const char *mark)
 {
-    double keys_a_page = layer->full / (double)layer->plan.pages;
-    return -expm1(-geometry_share(layer->plan.geometry) * keys_a_page);
-}
-
-static void draw_layer(const struct chart *chart, const struct layer_survey *layer, unsigned number)
-{
+    enum { LABEL = 9, BAR_MOST = 40, DIGITS = 2 };
     char label[24], rates[96], notes[256], keys[32], capacity[32], rate[32], most[32];
+    const char *full = mark[0] == '|' ? "#" : "█", *empty = mark[0] == '|' ? "." : "·";
+    unsigned columns = terminal_width(STDOUT_FILENO);
+    unsigned width = (columns - LABEL) / 2 < BAR_MOST ? (columns - LABEL) / 2 : BAR_MOST;
+    /* The expected share of cells in use when the layer is full. */
+    double keys_a_page = layer->full / (double)layer->plan.pages;
+    double at_capacity = -expm1(-geometry_share(layer->plan.geometry) * keys_a_page);
+    unsigned filled = (unsigned)(layer->fill * width + 0.5);
+    unsigned at = (unsigned)(at_capacity * width);
+    if (filled == 0 && layer->fill > 0)
+        filled = 1;
     snprintf(label, sizeof label, "layer %u", number);
-    snprintf(rates, sizeof rates, "rate %s of %s", number_text(layer->rate, CHART_DIGITS, rate),
-             number_text(layer->plan.rate, CHART_DIGITS, most));
+    printf("%*.*s ", LABEL, LABEL, label);
+    for (unsigned i = 0; i < width; i++)
+        fputs(i == (at < width ? at : width - 1) ? mark : i < filled ? full : empty, stdout);
+    snprintf(rates, sizeof rates, "rate %s of %s", number_text(layer->rate, DIGITS, rate),
+             number_text(layer->plan.rate, DIGITS, most));
     snprintf(notes, sizeof notes, "%3.0f%%  %s%s of %s  %s", layer->fill * 100,
              layer->told ? "" : "at least ", number_count(layer->lines, keys),
              number_count(layer->capacity, capacity),
              layer->window ? generation_state(layer) : rates);
-    chart_bar(chart, label, layer->fill, fill_at_capacity(layer), notes);
+    int room = (int)(columns - LABEL - width) - 3;
+    while (room > 0 && (int)strlen(notes) > room && strncmp(notes + room, "  ", 2) != 0)
+        room--;
+    printf("%s%.*s\n", room > 0 ? "  " : "", room, notes);
 }
 
-static void tell_layer(const struct survey *survey, unsigned i)
-{
-    struct figures figures = {.to = stdout, .sentence = true};
-    show_layer(&figures, survey, i);
-    putchar('\n');
-}
-
-/* In text a single layer is shown only as a bar. */
-static void show_layers(struct figures *figures, const struct survey *survey)
-{
-    struct chart chart;
-    if (figures->json) {
-        figures_show(figures, {NULL, "layers", LIST(survey->layers, show_layer, survey)});
-        return;
-    }
-    bool draws = chart_begin(&chart);
-    fputs(draws ? "\n" : "", stdout);
-    for (unsigned i = 0; i < survey->layers; i++)
-        if (draws)
-            draw_layer(&chart, &survey->layer[i], i + 1);
-        else if (survey->layers > 1)
-            tell_layer(survey, i);
-    if (draws)
-        printf("Fill by layer; %s marks where a layer is full.\n", chart.stroke->mark);
-}
-
-static int show(const struct options *options, size_t before, const struct filter *filter)
+static int show_filter(const struct options *options, size_t before, const struct filter *filter)
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
-    struct figures figures = {.to = stdout, .json = options->json};
+    struct figures figures, sentence;
     if (survey_make(&survey, filter) != 0)
         return EXIT_TROUBLE;
     if (!options->json && before > 0)
         putchar('\n');
+    figures_begin(&figures, stdout, options->json);
     show_lines(&figures, filter, &survey);
     show_form(&figures, filter, &survey);
     int status = show_queue(&figures, filter);
-    show_layers(&figures, &survey);
+    /* In text a single layer is shown only as a bar. */
+    bool draws = !options->json && isatty(STDOUT_FILENO);
+    const char *mark = terminal_shows_utf8() ? "│" : "|";
+    if (options->json)
+        figures_open(&figures, "layers", '[');
+    fputs(draws ? "\n" : "", stdout);
+    for (unsigned i = 0; i < survey.layers; i++) {
+        if (options->json) {
+            figures_open(&figures, NULL, '{');
+            show_layer(&figures, &survey.layer[i], i + 1);
+            figures_close(&figures, '}');
+        } else if (draws) {
+            draw_layer(&survey.layer[i], i + 1, mark);
+        } else if (survey.layers > 1) {
+            figures_begin(&sentence, stdout, false);
+            sentence.sentence = true;
+            show_layer(&sentence, &survey.layer[i], i + 1);
+            putchar('\n');
+        }
+    }
+    if (options->json)
+        figures_close(&figures, ']');
+    if (draws)
+        printf("Fill by layer; %s marks where a layer is full.\n", mark);
     figures_end(&figures);
     return message_finish_output() == EXIT_OK ? status : EXIT_TROUBLE;
 }
 
 int command_stats(const struct options *options)
 {
-    return filter_operand_each(options, show);
+    return filter_operand_each(options, show_filter);
 }

@@ -25,7 +25,7 @@
 struct findings {
     const struct filter *filter;
     const struct survey *survey;
-    unsigned notes, wrong;
+    unsigned notes, wrong; /* what is wrong is noted, too */
 };
 
 #define note(findings, ...)                                                                        \
@@ -48,28 +48,6 @@ struct findings {
 static double tolerance(const struct layer_survey *layer)
 {
     return 0.01 * layer->keys + 6 * (layer->deviation + sqrt(layer->keys)) + 6;
-}
-
-/* The bits tell how many keys came. The counter leaves out false drops, a quarter of the keys near
- * p = 0.5, but not those of keys that were in flight together, as with -x. */
-static void check_counter(struct findings *findings, unsigned number)
-{
-    const struct layer_survey *layer = &findings->survey->layer[number - 1];
-    bool higher = layer->told && (double)layer->counted_before > layer->keys + tolerance(layer);
-    if (higher) {
-        note(findings,
-             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (%s lines were lost, for "
-             "example in a power cut)",
-             number, layer->counted_before, number_lines(layer->counted_before), layer->keys,
-             layer->window ? "as in a copy made while the window turned; if this is no copy,"
-                           : "the counter is wrong, or");
-        findings->wrong += !layer->window;
-    } else if ((double)layer->counted < layer->remembered - tolerance(layer)) {
-        note(findings,
-             "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made while "
-             "lines were added; no line is lost)",
-             number, layer->counted, number_lines(layer->counted), layer->remembered);
-    }
 }
 
 static void tell_pages(struct findings *findings, unsigned number, uint64_t pages, double keys,
@@ -109,27 +87,47 @@ static bool check_pages(struct findings *findings, unsigned number)
     return pages->fuller > 0 || pages->emptier > 0;
 }
 
-/* The rate varies by chance. It is too high if there are too many keys; but in a window several
- * writers may have had keys in flight when a generation ended. */
-static void check_rate(struct findings *findings, unsigned number)
+/* Compares a layer with what chance explains, and with what it was made for. */
+static void check_layer(struct findings *findings, unsigned number)
 {
+    const struct filter *filter = findings->filter;
     const struct layer_survey *layer = &findings->survey->layer[number - 1];
-    bool window = filter_header(findings->filter)->plan.window;
-    double more = window ? GROWTH_IN_FLIGHT : 0;
+    const struct generation *generation = &layer->generation; /* zeros if this is no window */
+    bool turning = filter_is_turning(filter), in_window = filter_header(filter)->plan.window;
+    char rate[NUMBER_TEXT], made_for[NUMBER_TEXT];
+    /* 1. Its pages and its counter, but not while it is emptied, or if its writer died then. The
+     * bits tell how many keys came. The counter leaves out false drops, a quarter of the keys near
+     * p = 0.5, but not those of keys that were in flight together, as with -x. */
+    bool being_emptied = generation->retired || turning ||
+                         filter_is_half_emptied(filter, number - 1);
+    if (!being_emptied && !check_pages(findings, number)) {
+        bool higher = layer->told && (double)layer->counted_before > layer->keys + tolerance(layer);
+        if (higher) {
+            note(findings,
+                 "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (%s lines were lost, "
+                 "for example in a power cut)",
+                 number, layer->counted_before, number_lines(layer->counted_before), layer->keys,
+                 layer->window ? "as in a copy made while the window turned; if this is no copy,"
+                               : "the counter is wrong, or");
+            findings->wrong += !layer->window;
+        } else if ((double)layer->counted < layer->remembered - tolerance(layer)) {
+            note(findings,
+                 "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made "
+                 "while lines were added; no line is lost)",
+                 number, layer->counted, number_lines(layer->counted), layer->remembered);
+        }
+    }
+    /* 2. Its rate, which varies by chance: it is too high if there are too many keys. But in a
+     * window several writers may have had keys in flight when a generation ended. */
+    double more = in_window ? GROWTH_IN_FLIGHT : 0;
     bool over = (double)layer->counted > (double)layer->plan.capacity + more ||
                 layer->keys - tolerance(layer) > layer->full + more;
-    char rate[NUMBER_TEXT], made_for[NUMBER_TEXT];
     if (over && layer->rate > layer->plan.rate * 1.05 && layer->rate > 1e-15)
         wrong(findings, "layer %u: false-positive rate is %s, above the %s it was made for", number,
               number_text(layer->rate, NUMBER_FOUND, rate),
               number_text(layer->plan.rate, NUMBER_FOUND, made_for));
-}
-
-/* Notes nothing if the filter is no window: then all of its generation is zero. */
-static void check_generation(struct findings *findings, unsigned number)
-{
-    const struct generation *generation = &findings->survey->layer[number - 1].generation;
-    if (generation->retired && !filter_is_turning(findings->filter))
+    /* 3. Its generation. */
+    if (generation->retired && !turning)
         note(findings,
              "layer %u: a writer died while it emptied this layer, or this is a copy made in use "
              "(the next writer that needs the layer empties it again)",
@@ -139,21 +137,12 @@ static void check_generation(struct findings *findings, unsigned number)
               number);
 }
 
-/* A layer that is being emptied, or was when its writer died, is not compared. */
-static void check_layer(struct findings *findings, unsigned number)
-{
-    const struct filter *filter = findings->filter;
-    bool being_emptied = findings->survey->layer[number - 1].generation.retired ||
-                         filter_is_turning(filter) || filter_is_half_emptied(filter, number - 1);
-    if (!being_emptied && !check_pages(findings, number))
-        check_counter(findings, number);
-    check_rate(findings, number);
-    check_generation(findings, number);
-}
-
-static void check_slots(struct findings *findings)
+/* What writers left that did not end. */
+static void check_leftovers(struct findings *findings)
 {
     struct fault ignored = FAULT_UNSET;
+    uint64_t end = filter_end(findings->filter);
+    uint64_t bytes = filter_file_bytes(findings->filter);
     for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
         struct slot_facts facts = slot_facts(findings->filter, slot);
         bool alive = slot_lives(findings->filter, slot, &ignored) != 0;
@@ -168,12 +157,6 @@ static void check_slots(struct findings *findings)
                  "are not remembered, and come again with their input%s)",
                  slot, facts.file != 0 ? "; the next writer in this slot removes its file" : "");
     }
-}
-
-static void check_leftovers(struct findings *findings)
-{
-    uint64_t end = filter_end(findings->filter);
-    uint64_t bytes = filter_file_bytes(findings->filter);
     if (removal_is_unfinished(findings->filter))
         note(findings,
              "unseen remove was killed, or this is a copy made in use (the next writer restores "
@@ -189,16 +172,6 @@ static void check_leftovers(struct findings *findings)
              "%" PRIu64 " %s after the last layer (left by a writer that was killed while it "
              "added a layer, or this is a copy made in use; the next layer overwrites them)",
              bytes - end, number_of(bytes - end, "byte", "bytes"));
-}
-
-static void check_secret(struct findings *findings)
-{
-    struct stat status;
-    char quoted[QUOTE_MAX];
-    const char *path = filter_path(findings->filter);
-    if (header_has_secret(filter_header(findings->filter)) && stat(path, &status) == 0 &&
-        (status.st_mode & S_IROTH) != 0)
-        wrong(findings, "other users can read its secret (chmod o-r %s)", quote_file(path, quoted));
 }
 
 static int check_queue(struct findings *findings)
@@ -236,11 +209,12 @@ static int check_queue(struct findings *findings)
     return EXIT_OK;
 }
 
-/* Checks one filter. Returns an exit status. */
-static int verify(const struct options *options, size_t before, const struct filter *filter)
+static int verify_filter(const struct options *options, size_t before, const struct filter *filter)
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
     struct findings findings = {.filter = filter, .survey = &survey};
+    struct stat stat_of;
+    char quoted[QUOTE_MAX];
     (void)before;
     if (survey_make(&survey, filter) != 0)
         return EXIT_TROUBLE;
@@ -249,9 +223,11 @@ static int verify(const struct options *options, size_t before, const struct fil
         return EXIT_TROUBLE;
     for (unsigned number = 1; number <= survey.layers; number++)
         check_layer(&findings, number);
-    check_slots(&findings);
     check_leftovers(&findings);
-    check_secret(&findings);
+    if (header_has_secret(filter_header(filter)) && stat(filter_path(filter), &stat_of) == 0 &&
+        (stat_of.st_mode & S_IROTH) != 0)
+        wrong(&findings, "other users can read its secret (chmod o-r %s)",
+              quote_file(filter_path(filter), quoted));
     int status = check_queue(&findings);
     figures_summary(options, {"", "filter", TEXT(filter_path(filter))},
                     {number_of(findings.notes, "note", "notes"), "notes", COUNT(findings.notes)});
@@ -262,5 +238,5 @@ static int verify(const struct options *options, size_t before, const struct fil
 
 int command_verify(const struct options *options)
 {
-    return filter_operand_each(options, verify);
+    return filter_operand_each(options, verify_filter);
 }

@@ -43,57 +43,8 @@ static const char *number(const struct figure *row, unsigned digits, char text[N
     return number_text(row->value, digits, text);
 }
 
-/* --- JSON --- */
-
-static void print_value(FILE *to, const struct figure *row)
-{
-    char text[NUMBER_TEXT];
-    unsigned digits = row->kind == FIGURE_TIME ? 15 : row->kind == FIGURE_BITS ? 4 : 6;
-    if (row->kind == FIGURE_TEXT && row->text != NULL)
-        quote_json(to, row->text);
-    else if (row->kind == FIGURE_DIGITS && row->text != NULL)
-        fputs(row->text, to);
-    else if (row->kind == FIGURE_FLAG)
-        fputs(row->value != 0 ? "true" : "false", to);
-    else
-        fputs(row->kind < FIGURE_FLAG ? number(row, digits, text) : "null", to);
-}
-
-/* Each element begins an object of its own. */
-static void print_elements(struct figures *figures, const struct figure *row)
-{
-    size_t used = figures->used;
-    for (size_t i = 0; i < (size_t)row->value; i++) {
-        figures->shown = 0;
-        fputs(i > 0 ? "," : "", figures->to);
-        row->element(figures, row->context, i);
-        putc('}', figures->to);
-        figures->used = used;
-    }
-}
-
-static void print_member(struct figures *figures, const struct figure *row)
-{
-    unsigned shown = figures->shown;
-    fprintf(figures->to, "%c\"%s\":", shown > 0 ? ',' : '{', row->name);
-    if (row->kind == FIGURE_LIST) {
-        putc('[', figures->to);
-        print_elements(figures, row);
-        putc(']', figures->to);
-    } else if (row->rows != NULL) {
-        figures->shown = 0;
-        figures_show_rows(figures, row->rows);
-        putc('}', figures->to);
-    } else {
-        print_value(figures->to, row);
-    }
-    figures->shown = shown + 1;
-}
-
-/* --- text --- */
-
 /* The value in text. */
-static const char *value_of(const struct figure *row, char text[2 * NUMBER_TEXT])
+static const char *value_in_text(const struct figure *row, char text[2 * NUMBER_TEXT])
 {
     char digits[NUMBER_TEXT], size[NUMBER_TEXT];
     if (row->text != NULL || row->kind >= FIGURE_FLAG)
@@ -113,43 +64,56 @@ static const char *value_of(const struct figure *row, char text[2 * NUMBER_TEXT]
     return text;
 }
 
-static void print_line(FILE *to, const struct figure *row)
+/* --- JSON --- */
+
+void figures_open(struct figures *figures, const char *name, char bracket)
 {
-    char text[2 * NUMBER_TEXT], quoted[4 * QUOTE_MAX];
-    fprintf(to, "%-20s%s", row->words, quote_controls(value_of(row, text), quoted, sizeof quoted));
-    fprintf(to, "%s\n", row->note != NULL ? quote_controls(row->note, quoted, sizeof quoted) : "");
+    if (figures->shown > 0)
+        putc(',', figures->to);
+    if (name != NULL)
+        fprintf(figures->to, "\"%s\":", name);
+    putc(bracket, figures->to);
+    figures->shown = 0;
 }
 
-static void print_in_sentence(struct figures *figures, const struct figure *row)
+void figures_close(struct figures *figures, char bracket)
 {
-    char text[2 * NUMBER_TEXT];
-    const char *value = value_of(row, text), *note = row->note != NULL ? row->note : "";
-    unsigned shown = figures->shown++;
-    if (shown == 0)
-        fprintf(figures->to, "%s%s: ", row->words, value);
-    else if (row->kind == FIGURE_COUNT || row->kind == FIGURE_OBJECT)
-        fprintf(figures->to, "%s%s %s", shown > 1 ? ", " : "", value, row->words);
+    putc(bracket, figures->to);
+    figures->shown = 1;
+}
+
+static void show_in_json(struct figures *figures, const struct figure *row)
+{
+    char text[NUMBER_TEXT];
+    unsigned digits = row->kind == FIGURE_TIME ? 15 : row->kind == FIGURE_BITS ? 4 : 6;
+    if (row->rows != NULL) {
+        figures_open(figures, row->name, '{');
+        figures_show_rows(figures, row->rows);
+        figures_close(figures, '}');
+        return;
+    }
+    fprintf(figures->to, "%s\"%s\":", figures->shown++ > 0 ? "," : "", row->name);
+    if (row->kind == FIGURE_TEXT && row->text != NULL)
+        quote_json(figures->to, row->text);
+    else if (row->kind == FIGURE_DIGITS && row->text != NULL)
+        fputs(row->text, figures->to);
+    else if (row->kind == FIGURE_FLAG)
+        fputs(row->value != 0 ? "true" : "false", figures->to);
     else
-        fprintf(figures->to, "; %s: %s%s", row->words, value, note);
+        fputs(row->kind < FIGURE_FLAG ? number(row, digits, text) : "null", figures->to);
 }
 
 /* --- rows --- */
 
-static void show(struct figures *figures, const struct figure *row)
+void figures_begin(struct figures *figures, FILE *to, bool json)
 {
-    if (figures->json && row->name != NULL)
-        print_member(figures, row);
-    else if (!figures->json && figures->sentence && row->words != NULL)
-        print_in_sentence(figures, row);
-    else if (!figures->json && row->words != NULL)
-        print_line(figures->to, row);
-}
-
-void figures_show_rows(struct figures *figures, const struct figure *rows)
-{
-    for (; rows->kind != FIGURES_END; rows++)
-        if (!rows->absent)
-            show(figures, rows);
+    figures->to = to;
+    figures->json = json;
+    figures->sentence = false;
+    figures->shown = 0;
+    figures->used = 0;
+    if (json)
+        putc('{', to);
 }
 
 void figures_end(struct figures *figures)
@@ -157,17 +121,47 @@ void figures_end(struct figures *figures)
     fputs(figures->json ? "}\n" : "", figures->to);
 }
 
+void figures_show_rows(struct figures *figures, const struct figure *rows)
+{
+    char text[2 * NUMBER_TEXT], quoted[4 * QUOTE_MAX];
+    FILE *to = figures->to;
+    for (const struct figure *row = rows; row->kind != FIGURES_END; row++) {
+        const char *note = row->note != NULL ? row->note : "";
+        if (row->absent || (figures->json ? row->name : row->words) == NULL)
+            continue;
+        if (figures->json) {
+            show_in_json(figures, row);
+            continue;
+        }
+        const char *value = value_in_text(row, text);
+        if (!figures->sentence) {
+            fprintf(to, "%-20s%s", row->words, quote_controls(value, quoted, sizeof quoted));
+            fprintf(to, "%s\n", quote_controls(note, quoted, sizeof quoted));
+        } else if (figures->shown == 0) {
+            fprintf(to, "%s%s: ", row->words, value);
+        } else if (row->kind == FIGURE_COUNT || row->kind == FIGURE_OBJECT) {
+            fprintf(to, "%s%s %s", figures->shown > 1 ? ", " : "", value, row->words);
+        } else {
+            fprintf(to, "; %s: %s%s", row->words, value, note);
+        }
+        figures->shown++;
+    }
+    figures->used = 0;
+}
+
 void figures_summary_rows(const struct options *options, const struct figure *rows)
 {
     char *text = NULL;
     size_t length = 0;
-    struct figures figures = {.json = options->json, .sentence = true};
-    figures.to = options->summary ? open_memstream(&text, &length) : NULL;
-    if (figures.to == NULL)
+    struct figures figures;
+    FILE *to = options->summary ? open_memstream(&text, &length) : NULL;
+    if (to == NULL)
         return;
+    figures_begin(&figures, to, options->json);
+    figures.sentence = true;
     figures_show_rows(&figures, rows);
     figures_end(&figures);
-    if (fclose(figures.to) == 0 && figures.json)
+    if (fclose(to) == 0 && options->json)
         (void)!fwrite(text, 1, length, stderr);
     else if (text != NULL)
         message("%s", text);

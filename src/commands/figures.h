@@ -14,7 +14,7 @@
 enum figure_kind {
     FIGURES_END, FIGURE_COUNT, FIGURE_LINES, FIGURE_SIZE, FIGURE_RATE, FIGURE_ASKED,
     FIGURE_SHARE, FIGURE_BITS, FIGURE_TIME, FIGURE_FLAG, FIGURE_TEXT, FIGURE_DIGITS,
-    FIGURE_OBJECT, FIGURE_LIST,
+    FIGURE_OBJECT,
 };
 
 /* Numbers, and their form in text. */
@@ -34,14 +34,11 @@ enum figure_kind {
 /* Printed as it is: a string, and a number that does not fit a double. NULL is null in JSON. */
 #define TEXT(string)           .kind = FIGURE_TEXT, .text = (string)
 #define DIGITS(string)         .kind = FIGURE_DIGITS, .text = (string)
-/* ROWS, or NULL, which is null; and an array of objects, of which `show` prints number i. */
+/* ROWS, which make an object in JSON; or NULL, which is null. */
 #define OBJECT(its)            .kind = FIGURE_OBJECT, .rows = (its)
-#define LIST(count, show, of)  NUMBER(FIGURE_LIST, count), .element = (show), .context = (of)
 
 #define ROWS(...)              (const struct figure[]){__VA_ARGS__, {.kind = FIGURES_END}}
 /* clang-format on */
-
-struct figures;
 
 struct figure {
     const char *words; /* its name in text; NULL: not shown there */
@@ -52,26 +49,33 @@ struct figure {
     const char *note; /* in text, after the value */
     bool absent;      /* not shown */
     const struct figure *rows;
-    void (*element)(struct figures *figures, const void *context, size_t i); /* in JSON alone */
-    const void *context;
 };
 
-/* Output of figures, initialized as {.to = stdout}. */
+/* Output of figures, and strings for the rows that are shown next. */
 struct figures {
     FILE *to;
     bool json;
     bool sentence;  /* in text: "f.bf: 6 lines read, 2 printed; rate now: 1e-9" */
-    unsigned shown; /* rows of the object, or of the sentence, so far */
+    unsigned shown; /* rows of the sentence so far; or 0: the object or array is still empty */
     size_t used;    /* of `texts` */
     char texts[8192];
 };
 
-/* Print rows after earlier ones; and end the object. */
-#define figures_show(figures, ...) figures_show_rows(figures, ROWS(__VA_ARGS__))
-void figures_show_rows(struct figures *figures, const struct figure *rows);
+/* Begin and end the output; in JSON it is one object. */
+void figures_begin(struct figures *figures, FILE *to, bool json);
 void figures_end(struct figures *figures);
 
-/* As printf: a string for rows of these figures, or of one element. Cut off if it does not fit. */
+/* Print rows after earlier ones. */
+#define figures_show(figures, ...) figures_show_rows(figures, ROWS(__VA_ARGS__))
+void figures_show_rows(struct figures *figures, const struct figure *rows);
+
+/* For JSON alone: begin and end an object, '{' and '}', or an array, '[' and ']'; what is shown
+ * meanwhile is in it. `name` is NULL for an element of an array. */
+void figures_open(struct figures *figures, const char *name, char bracket);
+void figures_close(struct figures *figures, char bracket);
+
+/* As printf: a string for the next rows, valid until these are shown. Cut off if it does not
+ * fit. */
 __attribute__((format(printf, 2, 3))) const char *figures_text(struct figures *figures,
                                                                const char *format, ...);
 

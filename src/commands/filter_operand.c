@@ -1,12 +1,13 @@
 #include "commands/filter_operand.h"
 
 #include "commands/command.h"
-#include "commands/filter_spec.h"
+#include "commands/file_uses.h"
+#include "commands/key_options.h"
 #include "commands/message.h"
-#include "commands/names.h"
-#include "commands/warnings.h"
 #include "filter/create.h"
+#include "filter/survey.h"
 #include "queue/queue.h"
+#include "system/machine.h"
 #include "system/path.h"
 #include "system/signals.h"
 #include "text/number.h"
@@ -57,35 +58,33 @@ int filter_operand_alone(const struct options *options)
 
 /* --- filters that cannot be used --- */
 
-/* Suggests the command that makes the filter. Only `create` replaces an empty file, which may be a
+/* Nothing is there, or an empty file. Only a command that writes suggests making a filter:
+ * elsewhere the name is probably mistyped. Only `create` replaces an empty file, which may be a
  * log. */
 static void suggest_making(struct fault *fault, const struct options *options, const char *path)
 {
-    bool empty = fault->error == 0;
+    char directory[PATH_MAX], quoted[QUOTE_MAX], maker[32] = "create";
     const char *name = options->asked->name;
-    char maker[32] = "create", quoted[QUOTE_MAX], *words = options_words(options, FOR_CREATE);
+    bool empty = fault->error == 0;
+    bool writes = (options->asked->bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
+    path_directory(path, directory);
+    if (access(directory, F_OK) != 0) {
+        fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
+        return;
+    }
+    if (!writes || path != options->operands[0]) {
+        fault_way_out(fault, "is the name right?");
+        return;
+    }
     if (!empty)
         snprintf(maker, sizeof maker, "%s%s--create", name, name[0] != '\0' ? " " : "");
+    char *words = options_words(options, FOR_CREATE);
     /* After a command any word is a file. */
     const char *here = maker[0] == '-' && command_is_word(path) ? "./" : "";
     if (words != NULL)
         fault_way_out(fault, "to make it%s: unseen %s%s %s%s", empty ? " one" : "", maker, words,
                       here, quote_file(path, quoted));
     free(words);
-}
-
-/* Only a command that writes suggests making a filter: elsewhere the name is probably mistyped. */
-static void suggest_filter(struct fault *fault, const struct options *options, const char *path)
-{
-    char directory[PATH_MAX], quoted[QUOTE_MAX];
-    bool writes = (options->asked->bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
-    path_directory(path, directory);
-    if (access(directory, F_OK) != 0)
-        fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
-    else if (writes && path == options->operands[0])
-        suggest_making(fault, options, path);
-    else
-        fault_way_out(fault, "is the name right?");
 }
 
 /* The file is no filter: perhaps its lines were to be read. */
@@ -121,7 +120,7 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     struct stat status;
     bool is_empty = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
     if (named && (fault->error == ENOENT || (fault->error == 0 && is_empty)))
-        suggest_filter(fault, options, path);
+        suggest_making(fault, options, path);
     else if (named && fault->error == EACCES && access(path, R_OK) == 0)
         fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
     else if (named && fault->error == 0 && !create_is_filter(path))
@@ -132,8 +131,8 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
 struct filter *filter_operand_open_to_read(const char *path, const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
-    struct names names = {.filter = path, .prints = true};
-    if (!filter_operand_is_name(path, options) || names_check(&names) != 0)
+    struct file_uses uses = {.filter = path, .prints = true};
+    if (!filter_operand_is_name(path, options) || file_uses_check(&uses) != 0)
         return NULL;
     struct filter *filter = filter_open(path, false, NULL, &fault);
     if (filter == NULL)
@@ -141,29 +140,27 @@ struct filter *filter_operand_open_to_read(const char *path, const struct option
     return filter;
 }
 
-static int confine(const char **paths)
-{
-    struct fault fault = FAULT_UNSET;
-    struct confine confine;
-    confine_begin(&confine);
-    for (size_t i = 0; paths[i] != NULL; i++)
-        queue_allow(paths[i], false, &confine);
-    return confine_end(&confine, &fault) == 0 ? 0 : message_fault(&fault);
-}
-
 int filter_operand_each(const struct options *options, filter_visitor *visit)
 {
     const char **paths = options->operands;
+    struct fault fault = FAULT_UNSET;
+    struct confine confine;
     int worst = EXIT_OK;
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
     for (size_t i = 0; i < options->operand_count && !signals_arrived(); i++) {
         struct filter *filter = filter_operand_open_to_read(paths[i], options);
-        bool confined = i > 0 || confine(paths) == 0;
-        int status = filter != NULL && confined ? visit(options, i, filter) : EXIT_TROUBLE;
+        if (i == 0) {
+            confine_begin(&confine);
+            for (size_t later = 0; paths[later] != NULL; later++)
+                queue_allow(paths[later], false, &confine);
+            if (confine_end(&confine, &fault) != 0) {
+                filter_close(filter);
+                return message_fault(&fault);
+            }
+        }
+        int status = filter != NULL ? visit(options, i, filter) : EXIT_TROUBLE;
         filter_close(filter);
-        if (!confined)
-            return EXIT_TROUBLE;
         worst = status > worst ? status : worst;
     }
     return worst;
@@ -171,25 +168,14 @@ int filter_operand_each(const struct options *options, filter_visitor *visit)
 
 /* --- making filters --- */
 
-/* "762 MB", or if the filter has stages, "762 MB, 857 MB with a full staging area". */
-static void write_size(const struct filter *filter, char text[64])
-{
-    char rest[NUMBER_TEXT], most[NUMBER_TEXT];
-    uint64_t bytes = filter_file_bytes(filter), stages = filter_stage_bytes(filter);
-    number_size((double)(bytes - stages), rest);
-    if (stages == 0)
-        snprintf(text, 64, "%s", rest);
-    else
-        snprintf(text, 64, "%s, %s with a full staging area", rest,
-                 number_size((double)bytes, most));
-}
-
 static void tell_created(const struct filter *filter)
 {
-    char size[64], time[32], rate[NUMBER_TEXT], shard_text[64] = "", lines[64];
+    char size[NUMBER_TEXT], most[NUMBER_TEXT], staged[64] = "", time[32], rate[NUMBER_TEXT];
+    char shard_text[64] = "", lines[64];
     const char *secret = header_has_secret(filter_header(filter)) ? ", with a secret" : "";
     const struct filter_plan *plan = &filter_header(filter)->plan;
     struct shard shard = filter_header(filter)->shard;
+    uint64_t bytes = filter_file_bytes(filter), stages = filter_stage_bytes(filter);
     if (shard.count != 0)
         snprintf(shard_text, sizeof shard_text, "shard %" PRIu32 "/%" PRIu32 ", ", shard.number,
                  shard.count);
@@ -202,15 +188,18 @@ static void tell_created(const struct filter *filter)
     else
         snprintf(lines, sizeof lines, "for any number of lines");
     bool grows = plan->forget != 0 || plan->capacity == 0;
-    write_size(filter, size);
+    number_size((double)(bytes - stages), size);
+    if (stages != 0)
+        snprintf(staged, sizeof staged, ", %s with a full staging area",
+                 number_size((double)bytes, most));
     number_text(plan->rate, plan->pages != 0 ? NUMBER_FOUND : NUMBER_ASKED, rate);
-    message("%s: created (%s%s, %s%s, false-positive rate %s%s)", filter_path(filter), shard_text,
-            lines, grows ? "starts at " : "", size, rate, secret);
+    message("%s: created (%s%s, %s%s%s, false-positive rate %s%s)", filter_path(filter), shard_text,
+            lines, grows ? "starts at " : "", size, staged, rate, secret);
 }
 
 /* Makes the filter that the options describe, over what `over` allows (filter/create.h). Returns 0;
  * 1 if something else is there; -1 after a message. */
-static int make(const char *path, const struct options *options, unsigned over)
+static int make_filter(const char *path, const struct options *options, unsigned over)
 {
     struct fault fault = FAULT_UNSET;
     struct header header;
@@ -230,7 +219,7 @@ static int make(const char *path, const struct options *options, unsigned over)
     }
     if (filter_spec_header(options, &header) != 0)
         return -1;
-    filter_spec_tell_dots(options);
+    key_options_tell_dots(options);
     int result = create_filter(path, &header, (enum create_found)there, &fault);
     if (result < 0)
         message_fault(&fault);
@@ -240,7 +229,7 @@ static int make(const char *path, const struct options *options, unsigned over)
 int filter_operand_create(const char *path, const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
-    int result = make(path, options, OVER_EMPTY | (options->force ? OVER_FILTER : 0));
+    int result = make_filter(path, options, OVER_EMPTY | (options->force ? OVER_FILTER : 0));
     if (result > 0)
         return filter_operand_taken(path, "to replace it: --force");
     if (result < 0)
@@ -265,11 +254,11 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
 {
     struct fault fault = FAULT_UNSET;
     bool absent = options->create && access(path, F_OK) != 0;
-    int result = absent ? make(path, options, 0) : 1;
+    int result = absent ? make_filter(path, options, 0) : 1;
     if (result < 0)
         return NULL;
     /* What is compared is what is used, also if another file takes the name now. */
-    struct filter *filter = filter_open(path, write, &warnings_watch, &fault);
+    struct filter *filter = filter_open(path, write, &filter_operand_watch, &fault);
     if (filter != NULL && filter_spec_compare(options, filter) != 0) {
         filter_close(filter);
         return NULL;
@@ -282,4 +271,89 @@ struct filter *filter_operand_open(const char *path, const struct options *optio
     if (result == 0)
         tell_created(filter);
     return filter;
+}
+
+/* --- while it is used, and after --- */
+
+/* Says once that more lines came than -n said. */
+static void tell_grew(const struct filter *filter, unsigned layers)
+{
+    const struct filter_plan *plan = &filter_header(filter)->plan;
+    char size[NUMBER_TEXT], time[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
+    uint64_t bytes = filter_file_bytes(filter) - filter_stage_bytes(filter);
+    for (unsigned i = 0; i < layers && filter_path(filter) == NULL; i++)
+        bytes += filter_plan(filter, i).pages * PAGE_BYTES;
+    if (plan->capacity == 0 || layers != growth_first_layers(plan) + 1)
+        return;
+    if (plan->forget != 0)
+        snprintf(within, sizeof within, " within %s",
+                 number_exact((double)plan->forget, NUMBER_TIME, time));
+    message("%s: more than %" PRIu64 " %s%s (-n); grew to %s", filter_name(filter), plan->capacity,
+            number_lines(plan->capacity), within, number_size((double)bytes, size));
+}
+
+static void tell_waits(const struct filter *filter, bool to_the_end)
+{
+    message_waits((void *)filter_path(filter), to_the_end);
+}
+
+static void tell_waits_for_slot(const struct filter *filter)
+{
+    message("%s: waiting for one of the %d places for lines in flight, which other runs hold",
+            filter_path(filter), SLOTS_MAX);
+}
+
+const struct filter_watch filter_operand_watch = {.grew = tell_grew,
+                                                  .waits = tell_waits,
+                                                  .waits_for_slot = tell_waits_for_slot};
+
+void warn_of_rate(const char *name, double rate, double asked)
+{
+    const double by_chance = 1.05;
+    char now[NUMBER_TEXT], wanted[NUMBER_TEXT];
+    if (rate > asked * by_chance)
+        message("%s: false-positive rate is %s, above the %s asked for (make filters that are "
+                "to be merged --like one that is large enough for all their lines)",
+                name, number_text(rate, NUMBER_FOUND, now),
+                number_text(asked, NUMBER_ASKED, wanted));
+}
+
+void warn_of_filter(const struct filter *filter)
+{
+    static struct survey survey; /* too large for some stacks */
+    const struct filter_plan *plan = &filter_header(filter)->plan;
+    double capacity = (double)filter_capacity(filter), counted = (double)filter_keys(filter);
+    double most = 0;
+    char shown[NUMBER_TEXT], date[CLOCK_DATE], quoted[QUOTE_MAX];
+    bool over = false;
+    /* 1. More lines than it was made for? Counters leave out false drops, at most a share p of the
+     * lines up to the capacity. Below that the bits, which take longer, need not be asked. */
+    if (plan->fixed && counted >= 0.9 * (1 - plan->rate) * capacity) {
+        survey_sample(&survey, filter);
+        over = survey.keys > capacity &&
+               (counted > capacity || survey.keys - 6 * survey.deviation > capacity);
+    }
+    double percent = over ? 100 * survey.rate : 0;
+    if (over)
+        message("%s: holds %s%.0f %s but was made for %.0f; about %s%% of new lines are now "
+                "dropped by mistake",
+                filter_name(filter), survey.told ? "" : "at least ", survey.keys,
+                number_lines((uint64_t)survey.keys), capacity,
+                number_text(percent, percent < 99.5 ? 2 : 3, shown));
+    /* 2. Else, a rate above the one asked for? Only a merged filter can have layers whose rates add
+     * up to more. */
+    for (unsigned i = 0; i < filter_layers(filter); i++)
+        most += filter_plan(filter, i).rate;
+    if (!over && most > plan->rate * (1 + 1e-9)) {
+        survey_sample(&survey, filter);
+        if (!survey.sampled || survey.rate > plan->rate * 1.25) /* a sample varies */
+            warn_of_rate(filter_name(filter), survey.rate, plan->rate);
+    }
+    /* 3. A clock that was ahead? */
+    uint64_t ahead = filter_path(filter) != NULL ? filter_clock_ahead(filter) : 0;
+    if (ahead != 0)
+        message("%s: was last written at %s, which is in the future, so nothing is forgotten until "
+                "then (if the clock is right now, make a new filter: unseen create --like %s NEW)",
+                filter_path(filter), clock_date(ahead, date),
+                quote_file(filter_path(filter), quoted));
 }

@@ -1,5 +1,6 @@
 /*
- * filter_operand - opens and makes the FILTER that a command names.
+ * filter_operand - opens and makes the FILTER that a command names, and tells what its user should
+ * know about it.
  */
 #ifndef UNSEEN_COMMANDS_FILTER_OPERAND_H
 #define UNSEEN_COMMANDS_FILTER_OPERAND_H
@@ -40,5 +41,27 @@ int filter_operand_taken(const char *path, const char *ways_out);
 /* Says why a filter could not be opened, with a way out that fits the command. Returns
  * EXIT_TROUBLE. */
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path);
+
+/* --- messages about a filter and its lines that do not end the run --- */
+
+/* For filter_open: about growth and waiting. */
+extern const struct filter_watch filter_operand_watch;
+
+/* For the end of a run that writes. Warns if a filter that does not grow holds more lines than it
+ * was made for, if the rate of a merged filter is above the one asked for, or if the clock was so
+ * far ahead that a window does not forget. */
+void warn_of_filter(const struct filter *filter);
+
+/* Warns if the rate of a merged filter is above the one asked for. */
+void warn_of_rate(const char *name, double rate, double asked);
+
+/* --- filter_spec.c: a filter as the options describe it --- */
+
+/* Works out the header of a new filter: any two of lines, rate and size determine the third; or
+ * --like gives all of them. Returns 0, or EXIT_TROUBLE after a message. */
+int filter_spec_header(const struct options *options, struct header *header);
+
+/* Checks that an open filter was made as the given options say. Returns as above. */
+int filter_spec_compare(const struct options *options, const struct filter *filter);
 
 #endif

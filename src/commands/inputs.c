@@ -1,6 +1,7 @@
 #include "commands/inputs.h"
 
 #include "commands/command.h"
+#include "commands/key_options.h"
 #include "commands/message.h"
 #include "format/key_file.h"
 #include "pipeline/batches.h"

@@ -3,10 +3,9 @@
 #include "commands/command.h"
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
-#include "commands/filter_spec.h"
+#include "commands/key_options.h"
 #include "commands/message.h"
 #include "commands/progress.h"
-#include "commands/warnings.h"
 #include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/signals.h"
@@ -45,10 +44,10 @@ int job_parse(struct job *job, const struct options *options)
     for (const char **name = job->inputs.names; *name != NULL; name++)
         if (**name == '\0')
             return message("'': empty name for FILE (is a variable empty?)");
-    if (operands == OPERANDS_FILES && filter_spec_key(options, &job->recipe) != 0)
+    if (operands == OPERANDS_FILES && key_options_apply(options, &job->recipe) != 0)
         return EXIT_TROUBLE;
     if (operands == OPERANDS_FILES || in_memory)
-        filter_spec_tell_dots(options);
+        key_options_tell_dots(options);
     job->plan = (struct pipeline_plan){
         .verb = operands == OPERANDS_FILES ? PIPELINE_TAKE : PIPELINE_NEW,
         .counts = &job->counts,
@@ -62,7 +61,7 @@ int job_parse(struct job *job, const struct options *options)
         .recipe = &job->recipe,
         .context = job,
     };
-    job->names = (struct names){
+    job->uses = (struct file_uses){
         .filter = job->path,
         .inputs = operands == OPERANDS_FILTER ? NULL : job->inputs.names,
         .prints = (bit & PRINTERS) != 0 && options->append == NULL && options->files == NULL,
@@ -85,7 +84,7 @@ static int open_in_memory(const struct options *options, struct filter **filter,
     if (filter_spec_header(options, &header) != 0)
         return EXIT_TROUBLE;
     header.plan.staged = false;
-    *filter = filter_memory(&header, &warnings_watch, &fault);
+    *filter = filter_memory(&header, &filter_operand_watch, &fault);
     *writer = *filter != NULL ? writer_new(*filter, &fault) : NULL;
     return *writer != NULL ? 0 : message_fault(&fault);
 }
@@ -123,7 +122,7 @@ int job_open(struct job *job)
     bool is_made = opens && options->create && !options->failed && access(job->path, F_OK) != 0;
 
     /* 1. No file twice. If another run has claimed the pending file, nothing may be changed. */
-    if (names_check(&job->names) != 0)
+    if (file_uses_check(&job->uses) != 0)
         return EXIT_TROUBLE;
     if (options->pending != NULL) {
         plan->pending = pending_claim(options->pending, &fault);
@@ -170,7 +169,7 @@ static int open_outputs(struct job *job)
     } appended[OUTPUTS] = {{&job->output, options->append},
                            {&job->tee, options->tee},
                            {&job->dropped, options->dropped}};
-    if (job->names.prints || options->append != NULL)
+    if (job->uses.prints || options->append != NULL)
         plan->output = &job->output;
     if (options->tee != NULL)
         plan->tee = &job->tee;
@@ -178,7 +177,7 @@ static int open_outputs(struct job *job)
         plan->dropped = &job->dropped;
     if (options->exec != NULL)
         job->output = child_output(&job->child, options->exec, delimiter, job->inputs.header);
-    else if (job->names.prints)
+    else if (job->uses.prints)
         job->output = output_standard(delimiter);
     for (size_t i = 0; i < OUTPUTS; i++)
         if (appended[i].name != NULL &&
@@ -194,7 +193,7 @@ static int open_outputs(struct job *job)
     /* A link that was dangling when names were compared may lead to a file now. */
     bool named = options->append != NULL || options->tee != NULL || options->dropped != NULL ||
                  options->pending != NULL;
-    return named ? names_check(&job->names) : 0;
+    return named ? file_uses_check(&job->uses) : 0;
 }
 
 int job_start(struct job *job)

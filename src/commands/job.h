@@ -9,8 +9,8 @@
 #ifndef UNSEEN_COMMANDS_JOB_H
 #define UNSEEN_COMMANDS_JOB_H
 
+#include "commands/file_uses.h"
 #include "commands/inputs.h"
-#include "commands/names.h"
 #include "io/child.h"
 #include "io/shard_files.h"
 #include "pipeline/pipeline.h"
@@ -19,7 +19,7 @@ struct job {
     const struct options *options;
     const char *path; /* FILTER; NULL: none, or in memory */
     struct inputs inputs;
-    struct names names;
+    struct file_uses uses;
     struct output output; /* standard output, -a, or CMD */
     struct child child;   /* -x */
     struct output tee, dropped;

@@ -36,48 +36,42 @@ static int occupy_standard_descriptors(void)
     return 0;
 }
 
-static int print_version(void)
-{
-    int landlock = confine_version();
-    printf("unseen %s\nhashes xxh3-128, siphash-2-4-128; vector instructions %s; ", UNSEEN_VERSION,
-           kernel_best()->name);
-    printf(landlock > 0 ? "Landlock %d\n" : "no Landlock\n", landlock);
-    return message_finish_output();
-}
-
-static int dispatch(struct options *options)
-{
-    const struct command *command = &command_table[0];
-    const char *word = options->operands[0];
-    if (word != NULL && !options->first_is_literal && command_is_word(word)) {
-        command = command_find(word);
-        if (command == NULL)
-            return command_unknown(word, false);
-        options->operands++;
-        options->operand_count--;
-    }
-    options->asked = command;
-    if (options_has(options, OPTION_help))
-        return command_print_help(command);
-    if (options_has(options, OPTION_version))
-        return print_version();
-    if (options_check(options) != 0)
-        return EXIT_TROUBLE;
-    if (options->allow_network)
-        network_allow();
-    return command->run(options);
-}
-
 int main(int argc, char **argv)
 {
     struct options options;
+    const struct command *command = NULL;
+    int status = EXIT_TROUBLE;
     signals_start();
-    int status = occupy_standard_descriptors();
+    bool ready = occupy_standard_descriptors() == 0;
     map_start(message_map_failed);
-    if (status == 0)
-        status = options_parse(&options, argc, argv);
-    if (status == 0)
-        status = dispatch(&options);
+    /* 1. Which command? The first operand, if it has the form of one; else the plain form. */
+    if (ready && options_parse(&options, argc, argv) == 0) {
+        const char *word = options.operands[0];
+        command = &command_table[0];
+        if (word != NULL && !options.first_is_literal && command_is_word(word)) {
+            options.operands++;
+            options.operand_count--;
+            command = command_find(word);
+            if (command == NULL)
+                command_unknown(word, false);
+        }
+        options.asked = command;
+    }
+    /* 2. Run it. */
+    if (command != NULL && options_has(&options, OPTION_help)) {
+        status = command_print_help(command);
+    } else if (command != NULL && options_has(&options, OPTION_version)) {
+        int landlock = confine_version();
+        printf("unseen %s\nhashes xxh3-128, siphash-2-4-128; vector instructions %s; ",
+               UNSEEN_VERSION, kernel_best()->name);
+        printf(landlock > 0 ? "Landlock %d\n" : "no Landlock\n", landlock);
+        status = message_finish_output();
+    } else if (command != NULL && options_check(&options) == 0) {
+        if (options.allow_network)
+            network_allow();
+        status = command->run(&options);
+    }
+    /* 3. A signal that came meanwhile ends the process now. */
     signals_raise();
     return message_exit_status(status);
 }

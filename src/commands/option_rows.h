@@ -1,8 +1,9 @@
 /*
  * option_rows - all options, a row each; in the order in which help lists them.
  *
- * A row defines the member of struct options for the value, and all that parsing, messages, help
- * and completions need. So a new option needs its row, and the code that uses the member.
+ * A row names the member of struct options (options.h) for the value, and has all that parsing,
+ * messages, help and completions need. So a new option needs its member, its row, and the code that
+ * uses the member.
  *
  *     OPTION(member, kind, group, commands, {spellings, letters first}, argument in help,
  *            short help (up to 23 characters; NULL: not listed), help, bounds of a number;

@@ -1,13 +1,15 @@
 #include "commands/options.h"
 
 #include "commands/command.h"
-#include "commands/habits.h"
+#include "commands/key_options.h"
 #include "commands/message.h"
 #include "core/sizing.h"
 #include "format/header.h"
+#include "text/number.h"
 #include "text/quote.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,41 +19,30 @@
 /* In whole days, so that messages can show it. */
 #define TIME_MAX (FORGET_MAX - FORGET_MAX % 86400000)
 
-/* Only numbers have bounds, and few options exclude others. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 #define B(member) OPTION_BIT(OPTION_##member)
 
 const struct option_entry option_table[OPTIONS] = {
-#define OPTION(member, kind, ...)                                                                  \
-    [OPTION_##member] = {TAKES_##kind, offsetof(struct options, member), __VA_ARGS__},
+#define OPTION(member, its, ...)                                                                   \
+    [OPTION_##member] = {.kind = TAKES_##its, offsetof(struct options, member), __VA_ARGS__},
 #include "commands/option_rows.h"
 #undef OPTION
 };
 _Static_assert(OPTIONS < 64, "options do not fit into a word");
 
-#pragma GCC diagnostic pop
+/* The types of members, by kind: a row must not point to a member of another type. */
+typedef bool value_NOTHING;
+typedef const char *value_FILE, *value_FILTER, *value_FIELDS, *value_SEPARATOR, *value_PROFILE;
+typedef uint64_t value_COUNT, value_SIZE, value_TIME, value_SEED;
+typedef double value_RATE, value_NUMBER;
+typedef const char *const *value_COMMAND;
+typedef struct shard value_SHARD;
 
-/* The shortest option whose name begins with `written`, or the most similar one; or NULL. */
-static const char *nearest_name(const char *written)
-{
-    const char *best = NULL;
-    unsigned least = TOO_MANY;
-    for (size_t i = 0; i < OPTIONS * SPELLINGS && strlen(written) >= 2; i++) {
-        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
-        if (spelling == NULL || !option_is_long(spelling))
-            continue;
-        const char *name = spelling + 2;
-        bool begins = strncmp(name, written, strlen(written)) == 0;
-        unsigned changes = begins ? 0 : habit_typo(written, name);
-        if (changes < least || (begins && strlen(name) < strlen(best))) {
-            least = changes;
-            best = name;
-        }
-    }
-    return best;
-}
+/* clang-format off */
+#define OPTION(member, its, ...) \
+    _Static_assert(_Generic(((struct options *)NULL)->member, value_##its: true), #member);
+#include "commands/option_rows.h"
+#undef OPTION
+/* clang-format on */
 
 /* --- parsing --- */
 
@@ -83,45 +74,48 @@ static void describe_to_getopt(char *letters, struct option *names)
     *names = (struct option){0};
 }
 
-/* The option for a number that getopt_long returned, and its spelling; OPTIONS: none. */
-static enum option_id find(int number, const char **spelled)
-{
-    for (int i = 0; i < OPTIONS * SPELLINGS; i++) {
-        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
-        if (spelling == NULL || (option_is_long(spelling) ? NAMES + i : spelling[1]) != number)
-            continue;
-        *spelled = spelling;
-        return (enum option_id)(i / SPELLINGS);
-    }
-    return OPTIONS;
-}
-
 /* `tried`: without its value. */
 static int unknown_option(const char *tried)
 {
-    const char *hint = habit_find(tried, FOR_ALL);
-    const char *nearest = tried[1] == '-' ? nearest_name(tried + 2) : NULL;
+    const char *hint = habit_find(tried, FOR_ALL), *best = NULL;
     if (hint != NULL)
         return message("%s: unknown option (%s)", tried, hint);
-    if (nearest != NULL)
-        return message("%s: unknown option (did you mean --%s?)", tried, nearest);
+    /* The shortest option whose name begins with what was written, or the most similar one. */
+    const char *written = tried[1] == '-' ? tried + 2 : "";
+    unsigned least = TOO_MANY;
+    for (size_t i = 0; i < OPTIONS * SPELLINGS && strlen(written) >= 2; i++) {
+        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
+        if (spelling == NULL || !option_is_long(spelling))
+            continue;
+        const char *name = spelling + 2;
+        bool begins = strncmp(name, written, strlen(written)) == 0;
+        unsigned changes = begins ? 0 : habit_typo(written, name);
+        if (changes < least || (begins && strlen(name) < strlen(best))) {
+            least = changes;
+            best = name;
+        }
+    }
+    if (best != NULL)
+        return message("%s: unknown option (did you mean --%s?)", tried, best);
     return message("%s: unknown option (see unseen --help)", tried);
-}
-
-/* getopt_long accepts abbreviations. */
-static bool is_whole(const char *word, const char *name)
-{
-    size_t length = strlen(name);
-    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
 }
 
 /* Records the option that getopt_long found in `word` and returned as `got`. Returns 0, or
  * EXIT_TROUBLE after a message. */
-static int take(struct options *options, char **argv, const char *word, int got)
+static int record_option(struct options *options, char **argv, const char *word, int got)
 {
     const char *spelled = NULL;
     char tried[64], quoted[QUOTE_MAX];
-    enum option_id id = find(got == '?' || got == ':' ? optopt : got, &spelled);
+    enum option_id id = OPTIONS; /* unknown */
+    int number = got == '?' || got == ':' ? optopt : got;
+    for (int i = 0; i < OPTIONS * SPELLINGS && spelled == NULL; i++) {
+        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
+        if (spelling == NULL || (option_is_long(spelling) ? NAMES + i : spelling[1]) != number)
+            continue;
+        spelled = spelling;
+        id = (enum option_id)(i / SPELLINGS);
+    }
+    /* What was tried, without a value. getopt_long accepts abbreviations; they are refused. */
     bool is_long = option_is_long(word);
     if (is_long)
         snprintf(tried, sizeof tried, "%.*s", (int)strcspn(word, "="), word);
@@ -131,7 +125,7 @@ static int take(struct options *options, char **argv, const char *word, int got)
     if (id == OPTIONS && !is_long && word[1] == 'd' && word[2] == tried[1])
         return message("%s: -d takes no value (%s %s)", word, habit_find("-d", FOR_ALL),
                        quote_word(word + 2, quoted));
-    if (id == OPTIONS || (is_long && !is_whole(word, spelled)))
+    if (id == OPTIONS || (is_long && strcmp(tried, spelled) != 0))
         return unknown_option(tried);
     if (got == '?')
         return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
@@ -165,7 +159,7 @@ int options_parse(struct options *options, int argc, char **argv)
             optarg = argv[optind++];
         if (got == -1 || got == OPERAND)
             options->operands[n++] = optarg;
-        else if (take(options, argv, argv[at], got) != 0)
+        else if (record_option(options, argv, argv[at], got) != 0)
             return EXIT_TROUBLE;
     }
     options->first_is_literal = n == 0;
@@ -176,57 +170,140 @@ int options_parse(struct options *options, int argc, char **argv)
     return 0;
 }
 
-/* --- options of other commands --- */
+/* --- values --- */
 
-static void list_commands(unsigned commands, char *list, size_t size)
+int options_bad_value(const struct options *options, enum option_id id, const char *reason,
+                      const char *expected)
 {
-    size_t length = 0;
-    list[0] = '\0';
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        if ((command->bit & commands) != 0 && length < size)
-            length += (size_t)snprintf(list + length, size - length, "%s%s",
-                                       length != 0 ? ", " : "",
-                                       command->name[0] != '\0' ? command->name : "unseen FILTER");
+    char quoted[QUOTE_MAX];
+    return message("%s %s: %s (expected %s)", options->spelled[id],
+                   quote_word(options->given[id], quoted), reason, expected);
 }
 
-static int refuse(const struct options *options, enum option_id id)
+static const struct {
+    const char *none; /* the reason if parsing fails */
+    enum number_kind kind;
+} numbers[] = {
+    [TAKES_COUNT] = {"not a count", NUMBER_COUNT},   [TAKES_SIZE] = {"not a size", NUMBER_SIZE},
+    [TAKES_TIME] = {"not a time", NUMBER_TIME},      [TAKES_RATE] = {"not a rate", NUMBER_RATE},
+    [TAKES_NUMBER] = {"not a number", NUMBER_PLAIN},
+};
+
+static int read_number(const struct options *options, enum option_id id, double *number)
 {
-    char list[256];
+    const struct option_entry *entry = &option_table[id];
+    const char *given = options->given[id], *spelled = options->spelled[id];
+    enum number_kind kind = numbers[entry->kind].kind;
+    char from[NUMBER_TEXT], to[NUMBER_TEXT], expected[2 * NUMBER_TEXT + 40];
+    *number = number_parse(given, kind);
+    if (*number >= entry->least && *number <= entry->most)
+        return 0;
+    if (kind == NUMBER_TIME && !isnan(number_parse(given, NUMBER_PLAIN)))
+        return message("%s %s: needs a unit (s, m, h, d or w: %sd for days)", spelled, given,
+                       given);
+    if (id == OPTION_window && !isnan(number_parse(given, NUMBER_TIME)))
+        return message("%s %s: not a count (for a time: --forget-after %s)", spelled, given, given);
+    /* 0.1s, not 100ms. */
+    bool odd = kind == NUMBER_TIME && isnan(*number);
+    snprintf(expected, sizeof expected, "%s to %s%s", number_exact(entry->least, kind, from),
+             number_exact(entry->most, kind, to), odd ? ", as in 0.1s, 15m or 1d12h" : "");
+    return options_bad_value(options, id, numbers[entry->kind].none, expected);
+}
+
+int options_read_shard(const char *taker, const char *text, struct shard *shard)
+{
+    const char *program = taker[0] == '-' ? "" : "unseen ";
+    bool all = taker[0] != '-' && strchr(text, '/') == NULL;
+    /* Numbers may begin with zeros (seq -w). */
+    const char *at = text;
+    *shard = (struct shard){0};
+    if (!all && (at = number_digits(at, &shard->number)) != NULL)
+        at = *at == '/' ? at + 1 : NULL;
+    if (at != NULL)
+        at = number_digits(at, &shard->count);
+    if (at == NULL || *at != '\0')
+        return message(
+            "%s '%s': not a shard (expected I/N, such as %s%s 1/4; is a variable empty?)", taker,
+            text, program, taker);
+    if (shard->count == 0 || shard->count > SHARDS_MAX)
+        return message("%s %s: not a count of shards (expected 1 to %d)", taker, text, SHARDS_MAX);
+    if (shard->number == 0 && !all)
+        return message("%s %s: shards are numbered from 1 (if ranks start at 0: %s%s "
+                       "$((RANK+1))/%u)",
+                       taker, text, program, taker, shard->count);
+    if (shard->number > shard->count)
+        return message("%s %s: no such shard (the last one is %u/%u)", taker, text, shard->count,
+                       shard->count);
+    return 0;
+}
+
+/* Parses the value of a given option into its member. Returns 0, or EXIT_TROUBLE after a
+ * message. */
+static int read_value(struct options *options, enum option_id id)
+{
+    void *member = (char *)options + option_table[id].target;
+    const char *given = options->given[id], *spelled = options->spelled[id];
+    bool lines = id == OPTION_append || id == OPTION_dropped;
+    double number;
+    switch (option_table[id].kind) {
+    case TAKES_NOTHING:
+        *(bool *)member = true;
+        return 0;
+    case TAKES_COMMAND:
+        if (options->exec[0][0] == '\0')
+            return message("%s '': empty command name (is a variable empty?)", spelled);
+        return 0;
+    case TAKES_FILE:
+    case TAKES_FILTER:
+        if (given[0] == '\0')
+            return message("%s '': empty file name (is a variable empty?)", spelled);
+        /* It does not mean standard output here, and is hardly the name of a file. */
+        if (strcmp(given, "-") == 0)
+            return message("%s -: not a file name (for a file of that name: ./-%s)", spelled,
+                           lines ? "; for standard output: /dev/stdout" : "");
+        *(const char **)member = given;
+        return 0;
+    case TAKES_COUNT:
+    case TAKES_SIZE:
+    case TAKES_TIME:
+        if (read_number(options, id, &number) != 0)
+            return EXIT_TROUBLE;
+        *(uint64_t *)member = (uint64_t)number;
+        return 0;
+    case TAKES_RATE:
+    case TAKES_NUMBER:
+        return read_number(options, id, member);
+    case TAKES_SEED:
+        if (!number_parse_whole(given, member))
+            return options_bad_value(options, id, "not a seed", "0 to 18446744073709551615");
+        return 0;
+    case TAKES_FIELDS:
+    case TAKES_SEPARATOR:
+    case TAKES_PROFILE:
+        *(const char **)member = given;
+        return key_options_check(options, id);
+    case TAKES_SHARD:
+        return options_read_shard(spelled, given, member);
+    }
+    return 0;
+}
+
+/* --- what a command takes, and what options exclude and need --- */
+
+static int refuse_here(const struct options *options, enum option_id id)
+{
+    char list[256] = "";
+    size_t length = 0;
     const char *spelled = options->spelled[id];
     const char *hint = habit_find(option_table[id].spellings[0], options->asked->bit);
-    list_commands(option_table[id].commands, list, sizeof list);
     if (hint != NULL)
         return message("%s: not an option here (%s)", spelled, hint);
+    for (const struct command *command = command_table; command->name != NULL; command++)
+        if ((command->bit & option_table[id].commands) != 0 && length < sizeof list)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                       length != 0 ? ", " : "",
+                                       command->name[0] != '\0' ? command->name : "unseen FILTER");
     return message("%s: not an option here (it belongs to: %s)", spelled, list);
-}
-
-/* --- options that exclude or need others --- */
-
-/* The given options, and FILTER. */
-static uint64_t all_given(const struct options *options)
-{
-    return options->set | (options->operand_count > 0 ? OPERAND_FILTER : 0);
-}
-
-static uint64_t excluded_by(enum option_id id)
-{
-    uint64_t excluded = option_table[id].excludes;
-    for (enum option_id other = 0; id == OPTION_like && other < OPTIONS; other++)
-        if (option_table[other].describes && !option_table[other].beside_like)
-            excluded |= OPTION_BIT(other);
-    return excluded;
-}
-
-static int check_excluded(const struct options *options, enum option_id id)
-{
-    uint64_t both = excluded_by(id) & all_given(options);
-    enum option_id other = 0;
-    if (both == 0)
-        return 0;
-    while ((both & OPTION_BIT(other)) == 0)
-        other++;
-    return message("%s and %s: cannot be given together (%s)", options->spelled[id],
-                   other < OPTIONS ? options->spelled[other] : "FILTER", option_table[id].why);
 }
 
 /* "-x CMD ARG...". */
@@ -238,46 +315,53 @@ static const char *form_of(enum option_id id, char text[64])
     return text;
 }
 
-/* An option that the command does not take is not needed; a missing FILTER is reported by
- * commands. */
-static int check_needed(const struct options *options, enum option_id id)
+/* Checks what an option excludes and needs. */
+static int check_others(const struct options *options, enum option_id id)
 {
     char form[64];
+    enum option_id other = 0;
     unsigned bit = options->asked->bit;
-    uint64_t needs = option_table[id].needs;
-    if (needs == 0 || (needs & all_given(options)) != 0)
+    const char *spelled = options->spelled[id];
+    uint64_t given = options->set | (options->operand_count > 0 ? OPERAND_FILTER : 0);
+    uint64_t excluded = option_table[id].excludes, needs = option_table[id].needs;
+    for (other = 0; id == OPTION_like && other < OPTIONS; other++)
+        if (option_table[other].describes && !option_table[other].beside_like)
+            excluded |= OPTION_BIT(other);
+    if ((excluded & given) != 0) {
+        for (other = 0; (excluded & given & OPTION_BIT(other)) == 0; other++)
+            ;
+        return message("%s and %s: cannot be given together (%s)", spelled,
+                       other < OPTIONS ? options->spelled[other] : "FILTER", option_table[id].why);
+    }
+    if (needs == 0 || (needs & given) != 0)
         return 0;
     if (needs == OPERAND_FILTER && bit == FOR_FILTER)
-        return message("%s: needs a FILTER (%s %s)", options->spelled[id],
-                       command_usage(options->asked), form_of(id, form));
-    for (enum option_id other = 0; other < OPTIONS; other++) {
-        if ((needs & OPTION_BIT(other)) == 0 || (option_table[other].commands & bit) == 0)
-            continue;
-        if (id == OPTION_json && options->fields != NULL)
-            return message("--json: needs --summary (%s)", habit_find("--json", FOR_KEY));
-        return message("%s: needs %s (add %s)", options->spelled[id],
-                       option_table[other].spellings[0], form_of(other, form));
-    }
-    return 0;
+        return message("%s: needs a FILTER (%s %s)", spelled, command_usage(options->asked),
+                       form_of(id, form));
+    /* An option that the command does not take is not needed; a missing FILTER is reported by
+     * commands. */
+    for (other = 0; other < OPTIONS; other++)
+        if ((needs & OPTION_BIT(other)) != 0 && (option_table[other].commands & bit) != 0)
+            break;
+    if (other == OPTIONS)
+        return 0;
+    if (id == OPTION_json && options->fields != NULL)
+        return message("--json: needs --summary (%s)", habit_find("--json", FOR_KEY));
+    return message("%s: needs %s (add %s)", spelled, option_table[other].spellings[0],
+                   form_of(other, form));
 }
 
 int options_check(struct options *options)
 {
     for (enum option_id id = 0; id < OPTIONS; id++)
         if (options_has(options, id) && (option_table[id].commands & options->asked->bit) == 0)
-            return refuse(options, id);
+            return refuse_here(options, id);
     for (enum option_id id = 0; id < OPTIONS; id++)
-        if (options_has(options, id) && option_value_read(options, id) != 0)
+        if (options_has(options, id) && read_value(options, id) != 0)
             return EXIT_TROUBLE;
     for (enum option_id id = 0; id < OPTIONS; id++)
-        if (options_has(options, id) &&
-            (check_excluded(options, id) != 0 || check_needed(options, id) != 0))
+        if (options_has(options, id) && check_others(options, id) != 0)
             return EXIT_TROUBLE;
-    options->recipe.syntax = options->csv     ? SYNTAX_CSV
-                             : options->jsonl ? SYNTAX_JSONL
-                                              : SYNTAX_FIELDS;
-    options->recipe.trim = options->trim;
-    options->recipe.fold = options->ignore_case;
     return 0;
 }
 

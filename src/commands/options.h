@@ -9,30 +9,24 @@
 #define UNSEEN_COMMANDS_OPTIONS_H
 
 #include "core/shard.h"
-#include "key/recipe.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+#define COMMAND(NAME, ...) NUMBER_OF_##NAME,
+#include "commands/command_rows.h"
+#undef COMMAND
+    COMMANDS
+};
+
 /* Commands as bits: which of them take an option. */
 enum {
-    FOR_FILTER = 1,
-    FOR_CREATE = 2,
-    FOR_ADD = 4,
-    FOR_QUERY = 8,
-    FOR_STATS = 16,
-    FOR_PLAN = 32,
-    FOR_VERIFY = 64,
-    FOR_HELP = 128,
-    FOR_COMMIT = 256,
-    FOR_PUSH = 512,
-    FOR_POP = 1024,
-    FOR_REMOVE = 2048,
-    FOR_MERGE = 4096,
-    FOR_KEY = 8192,
-    FOR_SHARD = 16384,
-    FOR_ALL = 32767,
+#define COMMAND(NAME, ...) FOR_##NAME = 1 << NUMBER_OF_##NAME,
+#include "commands/command_rows.h"
+#undef COMMAND
+    FOR_ALL = (1 << COMMANDS) - 1,
     FOR_READERS = FOR_FILTER | FOR_ADD | FOR_QUERY | FOR_PUSH | FOR_REMOVE | FOR_PLAN | FOR_KEY |
                   FOR_SHARD,
     FOR_MAKERS = FOR_FILTER | FOR_CREATE | FOR_ADD | FOR_PUSH,
@@ -86,7 +80,7 @@ enum { SPELLINGS = 3 };
 
 struct option_entry {
     enum option_kind kind;
-    size_t target; /* offset of its value in struct options */
+    size_t target; /* offset of its member of struct options */
     enum option_group group;
     unsigned commands;
     /* "-c", "--count": letters first; NULL after the last */
@@ -109,23 +103,63 @@ static inline bool option_is_long(const char *spelling)
     return spelling[1] == '-';
 }
 
-/* The types of members of struct options, by kind. Key options are in `recipe`, save -f, which
- * depends on the syntax of the filter. */
-typedef bool value_NOTHING, value_SEPARATOR, value_PROFILE;
-typedef const char *value_FILE, *value_FILTER, *value_FIELDS;
-typedef uint64_t value_COUNT, value_SIZE, value_TIME, value_SEED;
-typedef double value_RATE, value_NUMBER;
-typedef const char *const *value_COMMAND; /* CMD ARG..., NULL at the end */
-typedef struct shard value_SHARD;
-
 struct command;
 
 struct options {
-    /* The values, checked against their bounds; 0, NULL or false: not given. */
-#define OPTION(member, kind, ...) value_##kind member;
-#include "commands/option_rows.h"
-#undef OPTION
-    struct recipe recipe;         /* how a line becomes its key */
+    /* The values, in the order of option_rows.h, checked against their bounds; 0, NULL or false:
+     * not given. The key options are as they were given; key_options.c makes a recipe of them. */
+    const char *fields;
+    const char *separator;
+    bool csv;
+    bool jsonl;
+    const char *by;
+    bool ignore_case;
+    bool trim;
+    bool header;
+    bool zero_terminated;
+    const char *append;
+    const char *tee;
+    const char *dropped;
+    uint64_t max_count;
+    bool tag;
+    bool exit_status;
+    bool repeated;
+    const char *const *exec; /* CMD ARG..., NULL at the end */
+    const char *pending;
+    bool durable;
+    bool create;
+    uint64_t capacity;
+    double rate;
+    uint64_t window;
+    uint64_t forget_after; /* milliseconds */
+    uint64_t size;         /* bytes */
+    bool fixed;
+    bool counting;
+    const char *like;
+    bool secret;
+    struct shard shard;
+    bool force;
+    const char *output;
+    bool until_done;
+    uint64_t wait; /* milliseconds */
+    uint64_t tries;
+    bool failed;
+    bool invert_match;
+    bool count;
+    bool quiet;
+    const char *files;
+    double bits_per_key;
+    uint64_t hashes;
+    uint64_t seed;
+    uint64_t threads;
+    uint64_t max_line;
+    bool allow_network;
+    bool progress;
+    bool summary;
+    bool json;
+    bool help;
+    bool version;
+
     uint64_t set;                 /* OPTION_BIT of each given option */
     const char *given[OPTIONS];   /* its value as given, for messages */
     const char *spelled[OPTIONS]; /* its name as given */
@@ -156,21 +190,16 @@ enum option_id options_describing(const struct options *options);
  * after a blank. The caller frees the string. NULL if there is no memory. */
 char *options_words(const struct options *options, unsigned commands);
 
-/* The command as it was given, up to so many operands: "unseen add -f 1 FILTER"; and with them, -x
- * CMD. Returns as above. */
+/* The command as it was given, up to this many operands: "unseen add -f 1 FILTER"; and with them,
+ * -x CMD. Returns as above. */
 char *options_command(const struct options *options, size_t operands);
 
-/* --- option_value.c --- */
+/* Says that the value of a given option is wrong. Returns EXIT_TROUBLE. */
+int options_bad_value(const struct options *options, enum option_id id, const char *reason,
+                      const char *expected);
 
-/* Parses the value of a given option into its member. Returns 0, or EXIT_TROUBLE after a
- * message. */
-int option_value_read(struct options *options, enum option_id id);
-
-/* Parses the value of -f, if given, for the recipe's syntax. Returns as above. */
-int option_value_fields(const struct options *options, struct recipe *recipe);
-
-/* Reads I/N (core/shard.h). `taker` is what was given the text: "--shard"; or "shard", which
- * takes N as well, and then the part is 0. Returns as above. */
-int option_value_shard(const char *taker, const char *text, struct shard *shard);
+/* Reads I/N (core/shard.h). `taker` is what was given the text: "--shard"; or "shard", which takes
+ * N as well, and then the part is 0. Returns 0, or EXIT_TROUBLE after a message. */
+int options_read_shard(const char *taker, const char *text, struct shard *shard);
 
 #endif

@@ -21,23 +21,12 @@ static const char *const operand_names[] = {
     [OPERANDS_COMMAND] = "command",
 };
 
-static const char *kind_of(const struct option_entry *entry)
-{
-    switch (entry->kind) {
-    case TAKES_NOTHING:
-        return "";
-    case TAKES_FILE:
-        return "file";
-    case TAKES_FILTER:
-        return "filter";
-    case TAKES_PROFILE:
-        return "line url host endpoint";
-    case TAKES_COMMAND:
-        return "command";
-    default:
-        return "value";
-    }
-}
+/* What shells offer for a value; NULL: just any value. */
+static const char *const kind_words[] = {
+    [TAKES_NOTHING] = "",        [TAKES_FILE] = "file",
+    [TAKES_FILTER] = "filter",   [TAKES_PROFILE] = "line url host endpoint",
+    [TAKES_COMMAND] = "command", [TAKES_SHARD] = NULL,
+};
 
 static const char *name_of(const struct command *command)
 {
@@ -56,21 +45,6 @@ static void print_word(const char *text)
     putchar('\'');
 }
 
-static void print_option(const struct option_entry *entry)
-{
-    fputs("_unseen_option '", stdout);
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        if ((entry->commands & command->bit) != 0)
-            printf("%s ", name_of(command));
-    putchar('\'');
-    print_word(kind_of(entry));
-    print_word(entry->argument != NULL ? entry->argument : "");
-    print_word(entry->help);
-    for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
-        printf(" %s", entry->spellings[i]);
-    putchar('\n');
-}
-
 int main(void)
 {
     for (const struct command *command = command_table; command->name != NULL; command++) {
@@ -78,7 +52,18 @@ int main(void)
         print_word(command->summary);
         putchar('\n');
     }
-    for (int i = 0; i < OPTIONS; i++)
-        print_option(&option_table[i]);
+    for (const struct option_entry *entry = option_table; entry < option_table + OPTIONS; entry++) {
+        fputs("_unseen_option '", stdout);
+        for (const struct command *command = command_table; command->name != NULL; command++)
+            if ((entry->commands & command->bit) != 0)
+                printf("%s ", name_of(command));
+        putchar('\'');
+        print_word(kind_words[entry->kind] != NULL ? kind_words[entry->kind] : "value");
+        print_word(entry->argument != NULL ? entry->argument : "");
+        print_word(entry->help);
+        for (int i = 0; i < SPELLINGS && entry->spellings[i] != NULL; i++)
+            printf(" %s", entry->spellings[i]);
+        putchar('\n');
+    }
     return fflush(stdout) == 0 ? 0 : 1;
 }

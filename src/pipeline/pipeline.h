@@ -71,9 +71,9 @@ struct pipeline_plan {
     void (*after_chunk)(void); /* called after each chunk; may be NULL */
 
     /* PIPELINE_TAKE: keys are made with this recipe, and hashed by these hashers or kept as texts.
-     * Both functions return 0, or -1 with the fault, which ends the input. What they add to `to`, which is NULL
-     * without an output, is written before input may have to be waited for. The command counts what
-     * it selects. */
+     * Both functions return 0, or -1 with the fault, which ends the input. What they add to `to`,
+     * which is NULL without an output, is written before input may have to be waited for. The
+     * command counts what it selects. */
     const struct recipe *recipe;
     struct hashers hashers;
     bool texts;

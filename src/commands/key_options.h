@@ -1,0 +1,34 @@
+/*
+ * key_options - the options that say how a line becomes its key: -f, -t, --csv, --jsonl, --by,
+ * --trim and -i.
+ *
+ * They stay as they were given until a recipe is made of them: a new one, or that of a filter that
+ * exists as they would have it, to be compared with its own.
+ */
+#ifndef UNSEEN_COMMANDS_KEY_OPTIONS_H
+#define UNSEEN_COMMANDS_KEY_OPTIONS_H
+
+#include "commands/options.h"
+#include "key/recipe.h"
+#include "pipeline/pipeline.h"
+
+/* Checks the value of one of them, as far as that can be done without the others: not that of -f.
+ * Returns 0, or EXIT_TROUBLE after a message. */
+int key_options_check(const struct options *options, enum option_id id);
+
+/* Changes a recipe to what those that are given say; all zeros: makes a new one. Returns as
+ * above. */
+int key_options_apply(const struct options *options, struct recipe *recipe);
+
+/* With --jsonl, a name with a dot is that of a member, and no path: says so, once, if -f has one.
+ * To be called where a filter or keys are made, not where a filter that exists is used. */
+void key_options_tell_dots(const struct options *options);
+
+/* What a line without a key lacks: "such field", "URL"; NULL if every line has a key. */
+const char *key_options_lacking(const struct recipe *recipe);
+
+/* Warns if all lines, or most of many, have no key: these options may be wrong. */
+void warn_of_no_key(const struct recipe *recipe, const char *name,
+                    const struct pipeline_counts *counts);
+
+#endif
