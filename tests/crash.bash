@@ -21,7 +21,7 @@ scaled() {
 }
 
 # rounds FEW MANY: how many times a test by chance is to try: FEW, which hit each window in practice; in
-# `make torture`, MANY.
+# tests/torture/run, MANY.
 rounds() {
     if [[ -n ${TORTURE_SCALE-} ]]; then scaled "$2"; else fewer "$1"; fi
 }

@@ -46,7 +46,7 @@ fill='
     rm spare'
 export fill
 
-# filled_by FREE...: sets `frees`, how many KB are left free: here two of them, in make torture all.
+# filled_by FREE...: sets `frees`, how many KB are left free: here two of them, in tests/torture/run all.
 filled_by() {
     frees=("$@")
     [[ -n ${TORTURE_SCALE-} ]] || frees=("$1" "$3")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The engine that starts in no time, where it is installed; the others, and this one over several
-# hosts, are in tests/engines (make engines).
+# hosts, are in tests/engines (tests/engines/run).
 
 load helper
 load engines/engines

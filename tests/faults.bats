@@ -8,7 +8,7 @@ load sweep
 load disk
 
 # --- each system call, failed once -----------------------------------------------------
-# Here with one errno a call; make torture has them all, longer runs, and more forms (calls.bats).
+# Here with one errno a call; tests/torture/run has them all, longer runs, and more forms (calls.bats).
 
 # sweep FORM...
 sweep() {

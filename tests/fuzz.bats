@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Inputs that once broke something, and one for each path that fuzzing has found: damaged and hostile
 # filters, queues and files beside them, through the commands (tests/fuzz/hostile.h says what must
-# hold); keys of strange lines. `make fuzz` looks for more.
+# hold); keys of strange lines. tests/fuzz/replay --fuzz looks for more.
 
 load helper
 

@@ -139,6 +139,25 @@ clean_make() {
     [[ -e mine/precious ]]
 }
 
+# --- The rooms of src ---------------------------------------------------------
+
+@test "lint rooms: passes, and names what goes up, misses a door, prints in a pure room, or has no room" {
+    mkdir copy
+    cp -r "$repository/src" copy
+    exits 0 copy/src/build/lint.sh rooms
+    [[ ! -s $out ]]
+    echo '#include "filter/writer.h"' >>copy/src/core/hash.c
+    echo '#include "filter/internal.h"' >>copy/src/commands/main.c
+    echo '#include "attic/trunk.h"' >>copy/src/io/input.c
+    echo 'void say(void) { puts("no"); }' >>copy/src/key/csv.c
+    exits 1 copy/src/build/lint.sh rooms
+    grep -q '^src/core/hash.c:[0-9]*: filter/writer.h is above core$' "$out"
+    grep -q '^src/commands/main.c:[0-9]*: filter/internal.h is no door of its room$' "$out"
+    grep -q '^src/io/input.c:[0-9]*: attic/trunk.h is of a room' "$out"
+    grep -q '^src/key/csv.c:[0-9]*:.*puts' "$out"
+    [[ $(wc -l <"$out") -eq 4 ]] || complain "$(cat "$out")"
+}
+
 @test "a fault that may be printed begins as one, not as what was on the stack" {
     ! grep -nE '^ +struct fault [a-z_]+;' "$repository"/src/commands/*.c || complain "without FAULT_UNSET"
 }

@@ -41,7 +41,7 @@ queue_byte=$((lock_byte + 4097))
 
 # bats test_tags=torture
 @test "kills -9 at work: 0 lost, at most a batch twice" {
-    # How many kills here and in make torture, how many of them on one filter, of how many lines.
+    # How many kills here and in tests/torture/run, how many of them on one filter, of how many lines.
     local few many each lines size wanted
     while read -r few many each lines size; do
         wanted=$(rounds "$few" "$many")

@@ -1,15 +1,22 @@
 #!/bin/sh
-# Runs the tests on a build that counts (see the Makefile), and prints how much of src they reach.
-# The pages in DIRECTORY/report show each line.
+# Runs the tests on a build that counts, in build/coverage, and prints how much of src they reach. The
+# pages in build/coverage/report show each line.
 #
-#     src/build/coverage.sh DIRECTORY [TEST...]
+#     src/build/coverage.sh [TEST...]
 #
 # Without a TEST, it runs all of `make check`, and of the long tests, at a small scale, those that
 # make each system call and each allocation fail, because most other uncovered code handles that.
 set -u
 
-directory=$(cd "$1" && pwd) || exit 1
-shift
+cd "$(dirname "$0")/../.." || exit 1
+directory=$PWD/build/coverage
+src/build/deps.sh ci || exit 1
+# The compiler counts lines of source, whatever it optimises. The counters are mapped into a file (that
+# is what the relocation is for), so that those of a run that is killed count, too, and so that a run
+# makes no system call at its end that a test might make fail. Programs that the build runs count, too.
+LLVM_PROFILE_FILE=$directory/built.profraw make -s -j"$(getconf _NPROCESSORS_ONLN)" BUILD=build/coverage \
+    CC=clang CFLAGS='-O2 -g -fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation' \
+    programs || exit 1
 counts=$directory/counts
 
 # A file for each program, writable by all, because tests run the program as other users, too.

@@ -12,7 +12,7 @@ need_powerdisk() {
     need_mounts
     [[ -c /dev/fuse ]] || skip "needs /dev/fuse"
     command -v mkfs.ext4 >/dev/null || skip "needs mkfs.ext4"
-    [[ -x $programs/powerdisk ]] || skip "needs $programs/powerdisk: make torture builds it"
+    [[ -x $programs/powerdisk ]] || skip "needs $programs/powerdisk: make programs builds it"
 }
 
 # record_run PREPARE COMMAND: makes an ext4 on a powerdisk and runs two shell texts there. PREPARE
