@@ -33,17 +33,25 @@ struct value {
 
 static struct row row_start(struct span text, char separator)
 {
-    return (struct row){text.bytes, span_end(text), separator, finder_start(text, separator, '"'),
+    return (struct row){text.bytes, span_end(text), separator, finder_start(text, separator, QUOTE),
                         NULL};
 }
 
-/* Takes the field that begins with the quote at row->at. Returns false if this is not a row. */
-static bool next_quoted(struct row *row, struct value *value)
+/* Takes the next field. Returns false if this is not a row. Precondition: row->at is not NULL. */
+static bool next_value(struct row *row, struct value *value)
 {
-    const char *first = row->at + 1, *at = first;
+    const char *first = row->at, *at = first;
+    /* 1. Without quotes it ends at a separator; a quote further on is a byte like others. */
+    if (first == row->end || *first != QUOTE) {
+        while ((at = finder_next(&row->finder, at)) < row->end && *at != row->separator)
+            at++;
+        *value = (struct value){.raw = span_between(first, at)};
+        row->at = at < row->end ? at + 1 : NULL;
+        return true;
+    }
+    /* 2. In quotes it ends at a quote that no second one follows. */
     *value = (struct value){.quoted = true};
-    /* It ends at a quote that no second one follows. */
-    for (;; at++) {
+    for (at = ++first;; at++) {
         at = finder_next(&row->finder, at);
         if (at == row->end) {
             row->wrong = "quoted field is not closed";
@@ -51,31 +59,17 @@ static bool next_quoted(struct row *row, struct value *value)
         }
         if (*at == row->separator)
             continue;
-        if (at + 1 == row->end || at[1] != '"')
+        if (at + 1 == row->end || at[1] != QUOTE)
             break;
         value->doubled = true;
         at++;
     }
     value->raw = span_between(first, at);
-    /* After it, only a separator or the end may follow. */
+    /* 3. After it, only a separator or the end may follow. */
     row->at = at + 1 < row->end ? at + 2 : NULL;
     if (row->at != NULL && at[1] != row->separator)
         row->wrong = "bytes follow the closing quote of a field";
     return row->wrong == NULL;
-}
-
-/* Takes the next field. Returns false if this is not a row. Precondition: row->at is not NULL. */
-static inline bool next_value(struct row *row, struct value *value)
-{
-    const char *first = row->at, *at = first;
-    if (first < row->end && *first == '"')
-        return next_quoted(row, value);
-    /* It ends at a separator; a quote that does not begin it is a byte like others. */
-    while ((at = finder_next(&row->finder, at)) < row->end && *at != row->separator)
-        at++;
-    *value = (struct value){.raw = span_between(first, at)};
-    row->at = at < row->end ? at + 1 : NULL;
-    return true;
 }
 
 /* The value itself: in place if it has no two quotes for one, otherwise in `buffer`. */
@@ -86,7 +80,7 @@ static struct span plain_value(const struct recipe *recipe, const struct value *
     const char *at = raw.bytes, *end = span_end(raw), *quote;
     if (!value->doubled)
         return raw;
-    for (; (quote = memchr(at, '"', (size_t)(end - at))) != NULL; at = quote + 2)
+    for (; (quote = memchr(at, QUOTE, (size_t)(end - at))) != NULL; at = quote + 2)
         out = (char *)mempcpy(out, at, (size_t)(quote + 1 - at));
     out = (char *)mempcpy(out, at, (size_t)(end - at));
     return span_between(buffer, out);
@@ -97,19 +91,19 @@ static char *add_value(char *out, const struct recipe *recipe, const struct valu
 {
     struct span raw = recipe_trim(recipe, value->raw);
     const char *end = span_end(raw), *special = raw.bytes;
-    while (special < end && *special != recipe->separator && *special != '"' && *special != '\r' &&
-           *special != '\n')
+    while (special < end && *special != recipe->separator && *special != QUOTE &&
+           *special != '\r' && *special != '\n')
         special++;
     if (special == end) {
         out = (char *)mempcpy(out, raw.bytes, raw.length);
     } else {
-        *out++ = '"';
+        *out++ = QUOTE;
         for (const char *at = raw.bytes; at < end; at++) {
-            if (*at == '"' && !value->quoted) /* otherwise there are two already */
-                *out++ = '"';
+            if (*at == QUOTE && !value->quoted) /* otherwise there are two already */
+                *out++ = QUOTE;
             *out++ = *at;
         }
-        *out++ = '"';
+        *out++ = QUOTE;
     }
     *out++ = recipe->separator;
     return out;
@@ -120,50 +114,64 @@ static char *add_value(char *out, const struct recipe *recipe, const struct valu
 /* Takes the only column of a usual row, 64 bytes at a time. Returns false if the row is not usual:
  * whether it is right or wrong, take_any must tell. If it lacks the column, key->bytes is NULL.
  *
- * In a usual row each quote opens or closes a field, or is one of two for one. So a byte is inside
- * quotes if an odd number of quotes precedes it, which a few operations tell for 64 bytes. Whether
- * the row is usual shows in the neighbors of its quotes: what opens follows a separator or a quote,
- * and what closes precedes one.
+ * In a usual row each quote opens or closes a field, or is one of two for one: of these the first
+ * closes, and the second opens again. So a byte is within quotes if an odd number of quotes was
+ * there, up to this byte, which a few operations tell for 64 bytes:
+ *
+ *     row      x , " a , " " b " , y
+ *     quotes   . . 1 . . 1 1 . 1 . .
+ *     within   . . 1 1 1 . 1 1 . . .
+ *     opens    . . 1 . . . 1 . . . .   quotes within
+ *     closes   . . . . . 1 . . 1 . .   the other quotes
+ *     after    . . . . . . 1 . . 1 .   bytes after these
+ *     ends     . 1 . . . . . . . 1 .   separators that are not within
+ *
+ * The row is usual if the neighbors of its quotes fit: the beginning of the row, a separator or a
+ * closing quote stands before one that opens, and a separator, one that opens or the end of the row
+ * after one that closes.
  *
  * Flattened: what it looks for stays in registers. */
 __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, struct span row,
                                                 size_t column, char *buffer, struct span *key)
 {
     const char separator = recipe->separator;
-    struct finder quotes = {.line = row, .a = '"', .b = '"'};
+    struct finder quotes = {.line = row, .a = QUOTE, .b = QUOTE};
     struct finder separators = {.line = row, .a = separator, .b = separator};
     const char *first = column == 1 ? row.bytes : NULL, *end = NULL; /* of the field, if found */
     size_t left = column; /* separators before the end of the field */
-    uint64_t inside = 0;  /* all bits, if the last chunk ended inside quotes; else 0 */
+    uint64_t inside = 0;  /* all bits, if the last chunk ended within quotes; else 0 */
     uint64_t closed = 0;  /* 1, if its last byte closed a field; else 0 */
     uint64_t doubled = 0; /* not 0: two quotes for one were found */
     for (size_t at = 0; at < row.length; at += 64) {
         const char *chunk = row.bytes + at;
         size_t n = row.length - at;
+        /* 1. Most chunks have no quotes. After the field these need not be searched further. */
         finder_ask(&quotes, chunk);
         bool plain = (quotes.found | inside | closed) == 0;
         if (plain && end != NULL)
             continue;
         finder_ask(&separators, chunk);
-        uint64_t ends = separators.found; /* separators outside quotes */
+        uint64_t ends = separators.found;
         if (!plain) {
-            uint64_t odd = quotes.found; /* bit i: an odd number of quotes is in bytes 0..i */
+            /* 2. Bit i: an odd number of quotes is in bytes 0..i, and then those before them. */
+            uint64_t within = quotes.found;
             for (unsigned shift = 1; shift < 64; shift *= 2)
-                odd ^= odd << shift;
-            uint64_t within = odd ^ inside;
+                within ^= within << shift;
+            within ^= inside;
             uint64_t opens = quotes.found & within, closes = quotes.found & ~within;
-            uint64_t after = closes << 1 | closed; /* bytes after a closing quote */
+            uint64_t after = closes << 1 | closed;
             ends &= ~within;
-            /* The neighbors. The end of the row may follow a closing quote, too. */
-            uint64_t may_open = ends << 1 | after;
-            may_open |= at == 0 || chunk[-1] == separator;
+            /* 3. The neighbors, of the bytes that there are. */
+            uint64_t may_open = ends << 1 | after | (at == 0 || chunk[-1] == separator);
             uint64_t bytes = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
             if ((opens & ~may_open) != 0 || (after & ~(ends | opens) & bytes) != 0)
                 return false;
+            /* 4. What the next chunk must know of this one. */
             doubled |= opens & after;
             inside = (uint64_t)0 - (within >> 63);
             closed = closes >> 63;
         }
+        /* 5. The field lies between two of the ends. */
         for (; ends != 0 && end == NULL; ends &= ends - 1) {
             const char *found = chunk + __builtin_ctzll(ends);
             if (--left == 0)
@@ -174,10 +182,11 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
     }
     if (inside != 0)
         return false;
+    /* 6. Its value, without its quotes. The last field of the row has no separator at its end. */
     if (end == NULL)
         end = first != NULL ? span_end(row) : NULL;
     struct value value = {.raw = span_between(first, end), .doubled = doubled != 0};
-    if (value.raw.length > 0 && *first == '"')
+    if (value.raw.length > 0 && *first == QUOTE)
         value.raw = span_between(first + 1, end - 1);
     *key = first != NULL ? plain_value(recipe, &value, buffer) : value.raw;
     return true;
@@ -244,30 +253,6 @@ enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *c
 
 /* --- the header line --- */
 
-/* Sets the fault, with the columns that there are. A name that might be read as two, or as none, is
- * shown in quotes. Returns -1. */
-static int no_column(const struct recipe *recipe, struct span name, struct span header_line,
-                     char *buffer, const char *input, struct fault *fault)
-{
-    enum { SHOWN = 200, SHOWN_NAME = 40 };
-    char list[SHOWN + SHOWN_NAME + 8];
-    struct row row = row_start(csv_row(header_line), recipe->separator);
-    struct value value;
-    size_t at = 0;
-    list[0] = '\0';
-    while (at < SHOWN && row.at != NULL && next_value(&row, &value)) {
-        struct span column = plain_value(recipe, &value, buffer);
-        int length = column.length < SHOWN_NAME ? (int)column.length : SHOWN_NAME;
-        bool odd = length == 0;
-        for (int i = 0; i < length; i++)
-            odd |= strchr(" \t,'\"", column.bytes[i]) != NULL;
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s%.*s%s", at > 0 ? ", " : "",
-                               odd ? "'" : "", length, column.bytes, odd ? "'" : "");
-    }
-    fault_set(fault, input, "no column '%.*s'", (int)name.length, name.bytes);
-    return fault_way_out(fault, "columns: %s%s", list, row.at != NULL ? ", ..." : "");
-}
-
 int csv_find_columns(const struct recipe *recipe, struct span header_line, char *buffer,
                      const char *input, struct csv_columns *columns, struct fault *fault)
 {
@@ -303,8 +288,25 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
         }
     }
     /* 3. Nor may one be missing. */
-    for (unsigned i = 0; i < n; i++)
-        if (!found[i])
-            return no_column(recipe, names[i], header_line, buffer, input, fault);
-    return 0;
+    unsigned missing = 0;
+    while (missing < n && found[missing])
+        missing++;
+    if (missing == n)
+        return 0;
+    fault_set(fault, input, "no column '%.*s'", (int)names[missing].length, names[missing].bytes);
+    /* 4. The first of the columns that there are. A name that might be read as two, or as none, is
+     * shown in quotes. */
+    enum { SHOWN = 200, SHOWN_NAME = 40 };
+    char list[SHOWN + SHOWN_NAME + 8] = "";
+    row = row_start(csv_row(header_line), recipe->separator);
+    for (size_t at = 0; at < SHOWN && row.at != NULL && next_value(&row, &value);) {
+        struct span name = plain_value(recipe, &value, buffer);
+        int length = name.length < SHOWN_NAME ? (int)name.length : SHOWN_NAME;
+        bool odd = length == 0;
+        for (int i = 0; i < length; i++)
+            odd |= strchr(" \t,'\"", name.bytes[i]) != NULL;
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s%.*s%s", at > 0 ? ", " : "",
+                               odd ? "'" : "", length, name.bytes, odd ? "'" : "");
+    }
+    return fault_way_out(fault, "columns: %s%s", list, row.at != NULL ? ", ..." : "");
 }

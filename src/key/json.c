@@ -127,7 +127,7 @@ static bool pass_string(struct text *text)
             uint64_t word = load64((const uint8_t *)text->at);
             /* A byte below 0x20 has none of the bits 0x60. */
             uint64_t others = (word & eight_bytes(0x80)) | zero_bytes(word & eight_bytes(0x60)) |
-                              zero_bytes(word ^ eight_bytes('"')) |
+                              zero_bytes(word ^ eight_bytes(QUOTE)) |
                               zero_bytes(word ^ eight_bytes('\\'));
             if (others != 0) {
                 text->at += __builtin_ctzll(others) >> 3;
@@ -137,7 +137,7 @@ static bool pass_string(struct text *text)
         if (text->at == text->end)
             return false;
         char c = *text->at;
-        if (c == '"') {
+        if (c == QUOTE) {
             text->at++;
             return true;
         }
@@ -202,7 +202,7 @@ static bool pass_word(struct text *text, const char *word)
 static bool pass_scalar(struct text *text)
 {
     switch (peek(text)) {
-    case '"':
+    case QUOTE:
         text->at++;
         return pass_string(text);
     case 't':
@@ -248,76 +248,75 @@ static void look_for(struct search *search, unsigned i, struct span name, bool p
     search->value[i] = (struct span){NULL, 0};
 }
 
-/* Which of the open objects and arrays are objects, a bit each, from the outermost on. */
-struct nesting {
-    uint64_t objects[JSON_DEPTH_MAX / 64 + 1];
-    unsigned depth;
-};
-
-static inline bool in_object(const struct nesting *nesting)
+/* Keeps the value of a member, or of element `index` of an array, whose `member` is NULL, if it is
+ * looked for. */
+static void keep_value(struct search *search, struct span member, uint64_t index, struct span value)
 {
-    unsigned innermost = nesting->depth - 1;
-    return (nesting->objects[innermost / 64] >> innermost % 64 & 1) != 0;
+    for (unsigned i = 0; i < search->n; i++) {
+        struct span name = search->name[i];
+        if (member.bytes == NULL ? search->index[i] == index
+                                 : name.length == member.length &&
+                                       memcmp(name.bytes, member.bytes, name.length) == 0)
+            search->value[i] = value;
+    }
 }
 
 /* Passes an object or array, and finds its members. Of those with the same name the last one
  * counts. Not recursive: a line must not use up the stack. */
 static bool pass_members(struct text *text, struct search *search)
 {
-    struct nesting open = {.depth = 0};
+    char closing[JSON_DEPTH_MAX];   /* the bracket that closes each open object or array */
+    unsigned depth = 0;             /* how many are open */
     struct span member = {NULL, 0}; /* its name, decoded; NULL in an array */
-    const char *value = NULL;       /* where it begins */
-    uint64_t index = 0;
+    const char *value = NULL;       /* where its value begins */
+    uint64_t index = 0;             /* its number in an array */
     for (;;) {
-        /* 1. A value: a scalar as a whole, or the bracket that opens an object or array. */
+        /* 1. A value: a scalar as a whole, or the bracket that opens an object or array, which ends
+         * at once if it is empty. */
         char bracket = peek(text);
-        bool scalar = bracket != '{' && bracket != '[', more = false;
-        if (scalar && !pass_scalar(text))
-            return false;
-        if (!scalar) {
-            if (open.depth == JSON_DEPTH_MAX)
+        bool ended = true;
+        if (bracket != '{' && bracket != '[') {
+            if (!pass_scalar(text))
                 return false;
-            uint64_t *word = &open.objects[open.depth / 64], bit = UINT64_C(1) << open.depth % 64;
-            *word = bracket == '{' ? *word | bit : *word & ~bit;
-            open.depth++;
+        } else {
+            if (depth == JSON_DEPTH_MAX)
+                return false;
+            closing[depth] = bracket == '{' ? '}' : ']';
             text->at++;
             pass_space(text);
-            more = !pass_byte(text, bracket == '{' ? '}' : ']');
-            open.depth -= !more;
+            ended = pass_byte(text, closing[depth]);
+            depth += !ended;
         }
-        /* 2. After a value: the brackets that it closes, to a comma or the end. */
-        while (!more) {
-            for (unsigned i = 0; open.depth == 1 && i < search->n; i++)
-                if (member.bytes == NULL
-                        ? search->index[i] == index
-                        : search->name[i].length == member.length &&
-                              memcmp(search->name[i].bytes, member.bytes, member.length) == 0)
-                    search->value[i] = span_between(value, text->at);
-            index += open.depth == 1;
-            if (open.depth == 0)
+        /* 2. After a value: a comma, or the bracket after which what it is in has ended as a value,
+         * too. Those of depth 1 are the members. */
+        while (ended) {
+            if (depth == 0)
                 return true;
+            if (depth == 1)
+                keep_value(search, member, index++, span_between(value, text->at));
             pass_space(text);
-            more = pass_byte(text, ',');
-            if (!more && !pass_byte(text, in_object(&open) ? '}' : ']'))
+            ended = !pass_byte(text, ',');
+            if (ended && !pass_byte(text, closing[depth - 1]))
                 return false;
-            open.depth -= !more;
+            depth -= ended;
         }
         /* 3. Before the next value: in an object, its name and a colon. */
         pass_space(text);
-        if (in_object(&open)) {
+        if (closing[depth - 1] == '}') {
             const char *name = text->at + 1;
-            if (!pass_byte(text, '"') || !pass_string(text))
+            if (!pass_byte(text, QUOTE) || !pass_string(text))
                 return false;
-            if (open.depth == 1)
+            if (depth == 1) {
                 member = span_between(name, text->at - 1);
-            if (open.depth == 1 && text->escaped)
-                member = decode_string(member, search->buffer);
+                if (text->escaped)
+                    member = decode_string(member, search->buffer);
+            }
             pass_space(text);
             if (!pass_byte(text, ':'))
                 return false;
             pass_space(text);
         }
-        if (open.depth == 1)
+        if (depth == 1)
             value = text->at;
     }
 }
@@ -349,7 +348,7 @@ static struct span take_steps(const struct json_item *item, struct span value, c
 
 static bool is_string(struct span value)
 {
-    return value.bytes[0] == '"';
+    return value.bytes[0] == QUOTE;
 }
 
 /* The contents of a string that is a value, trimmed if the recipe says so. */
@@ -370,7 +369,7 @@ static bool is_shortest(const struct recipe *recipe, struct span value)
 static char *write_string(const struct recipe *recipe, struct span text, char *out)
 {
     static const char controls[] = "\b\t\n\f\r", letters[] = "btnfr";
-    *out++ = '"';
+    *out++ = QUOTE;
     for (const char *at = text.bytes; at < span_end(text); at++) {
         const char *control = *at != '\0' ? strchr(controls, *at) : NULL;
         if (control != NULL) {
@@ -381,12 +380,12 @@ static char *write_string(const struct recipe *recipe, struct span text, char *o
             *out++ = (char)('0' + (*at >> 4));
             *out++ = "0123456789abcdef"[*at & 15];
         } else {
-            if (*at == '"' || *at == '\\')
+            if (*at == QUOTE || *at == '\\')
                 *out++ = '\\';
             *out++ = recipe->fold ? ascii_lower(*at) : *at;
         }
     }
-    *out++ = '"';
+    *out++ = QUOTE;
     return out;
 }
 

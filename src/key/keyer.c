@@ -5,7 +5,6 @@
 #include "key/csv.h"
 #include "key/endpoint.h"
 #include "key/fields.h"
-#include "key/host.h"
 #include "key/json.h"
 #include "key/url.h"
 
@@ -116,47 +115,53 @@ static struct span fold(struct keyer *keyer, struct span text)
     return (struct span){keyer->text, text.length};
 }
 
-/* Makes the key of the line that is `text`, by the steps of recipe.h. Returns false if the line has
+/* Makes the key of the line that is `text`: steps 2 to 5 of recipe.h. Returns false if the line has
  * no key. */
 static bool make_key(struct keyer *keyer, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
     /* 2 and 3. Trim; fields, columns or members. */
-    if (recipe->syntax == SYNTAX_CSV) {
+    switch (recipe->syntax) {
+    case SYNTAX_CSV:
         if (csv_take(recipe, &keyer->columns, *text, keyer->text, text, &keyer->wrong) != CSV_KEY)
             return false;
-    } else if (recipe->syntax == SYNTAX_JSONL) {
+        break;
+    case SYNTAX_JSONL:
         if (!json_take(recipe, keyer->items, *text, keyer->text, text))
             return false;
-    } else if (!fields_take(recipe, *text, keyer->text, text)) {
-        return false;
+        break;
+    default:
+        *text = recipe_trim(recipe, *text);
+        if (recipe->ranges > 0 && !fields_select(recipe, *text, keyer->text, text))
+            return false;
     }
     /* 4. Profile. */
-    if (recipe->profile == PROFILE_LINE) {
-        /* json_take has folded. */
-        if (recipe->fold && recipe->syntax != SYNTAX_JSONL)
-            *text = fold(keyer, *text);
-        return true;
-    }
-    if (text->length > URL_MAX)
+    struct url url;
+    bool normal;
+    if (recipe->profile != PROFILE_LINE && text->length > URL_MAX)
         return false;
-    if (recipe->profile == PROFILE_URL) {
+    switch (recipe->profile) {
+    case PROFILE_URL:
         if (!url_is_normal(*text) && !make_url(keyer, text))
             return false;
-    } else if (recipe->profile == PROFILE_HOST) {
-        if (!host_take(*text, keyer->buffers->url, text))
+        break;
+    case PROFILE_HOST:
+        if (!url_take_host(*text, keyer->buffers->url, text))
             return false;
-    } else {
-        struct url url;
-        bool normal = url_is_normal(*text);
+        break;
+    case PROFILE_ENDPOINT:
+        normal = url_is_normal(*text);
         if (!url_split(*text, &url))
             return false;
         if (!normal)
             url_write(&url, keyer->buffers->url);
         *text = endpoint_write(&url, keyer->buffers->endpoint, keyer->buffers->names);
+        break;
+    default:
+        break;
     }
-    /* 5. Fold. */
-    if (recipe->fold)
+    /* 5. Fold. Without a profile, json_take has done it: in strings alone. */
+    if (recipe->fold && (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
         *text = fold(keyer, *text);
     return true;
 }

@@ -37,22 +37,6 @@ static unsigned take_number(const char **text)
     return number <= RECIPE_FIELD_MAX ? number : 0;
 }
 
-/* Reads a range at *text: "2", "2-4", "3-", "-2". Returns whether there is one. */
-static bool read_range(const char **text, struct field_range *range)
-{
-    bool open = **text == '-';
-    unsigned first = open ? 1 : take_number(text), last = first;
-    if (**text == '-') {
-        ++*text;
-        bool endless = !open && (**text == '\0' || **text == ',');
-        last = take_number(text);
-        if (last < first && !endless)
-            return false;
-    }
-    *range = (struct field_range){(uint16_t)first, (uint16_t)last};
-    return first != 0 && (**text == '\0' || **text == ',');
-}
-
 static int compare_ranges(const void *left, const void *right)
 {
     const struct field_range *a = left, *b = right;
@@ -61,14 +45,23 @@ static int compare_ranges(const void *left, const void *right)
 
 static const char *parse_numbers(struct recipe *recipe, const char *list, const char **wanted)
 {
-    /* 1. As written: before they are joined, there may be more ranges than a recipe holds. */
+    /* 1. As written, "2", "2-4", "3-" or "-2": before they are joined, there may be more ranges than
+     * a recipe holds. */
     enum { WRITTEN_MAX = 256 };
     struct field_range ranges[WRITTEN_MAX];
     unsigned written = 0, n = 0;
     *wanted = "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3- or -2; names need --csv or --jsonl";
     for (const char *text = list; written < WRITTEN_MAX; text++) {
-        if (!read_range(&text, &ranges[written++]))
+        bool from_one = *text == '-', endless = false;
+        unsigned first = from_one ? 1 : take_number(&text), last = first;
+        if (*text == '-') {
+            text++;
+            endless = !from_one && (*text == '\0' || *text == ',');
+            last = take_number(&text);
+        }
+        if (first == 0 || (last < first && !endless) || (*text != '\0' && *text != ','))
             return "not a list of fields";
+        ranges[written++] = (struct field_range){(uint16_t)first, (uint16_t)last};
         if (*text == '\0')
             break;
     }
@@ -94,27 +87,6 @@ static const char *parse_numbers(struct recipe *recipe, const char *list, const 
 
 /* --- names of columns and members --- */
 
-/* Whether the list has this item. */
-static bool has_item(const char *list, const char *item, size_t length)
-{
-    for (; *list != '\0'; list += *list == ',') {
-        size_t n = strcspn(list, ",");
-        if (n == length && memcmp(list, item, n) == 0)
-            return true;
-        list += n;
-    }
-    return false;
-}
-
-/* In a JSON Pointer, ~ is written ~0, and / is written ~1. */
-static bool is_pointer(const char *item, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (item[i] == '~' && (i + 1 == length || (item[i + 1] != '0' && item[i + 1] != '1')))
-            return false;
-    return true;
-}
-
 static const char *parse_names(struct recipe *recipe, const char *list, const char **wanted)
 {
     char names[sizeof recipe->names] = "";
@@ -126,10 +98,19 @@ static const char *parse_names(struct recipe *recipe, const char *list, const ch
                                                : "members, as in id, id,name or /author/name";
         if (length == 0)
             return "not a list of names";
+        /* In a JSON Pointer, ~ is written ~0, and / is written ~1. */
         *wanted = "~0 for ~, ~1 for /";
-        if (recipe->syntax == SYNTAX_JSONL && *list == '/' && !is_pointer(list, length))
-            return "not a JSON Pointer";
-        if (!has_item(names, list, length)) {
+        bool pointer = recipe->syntax == SYNTAX_JSONL && *list == '/';
+        for (const char *c = list; pointer && c < list + length; c++)
+            if (c[0] == '~' && c[1] != '0' && c[1] != '1')
+                return "not a JSON Pointer";
+        /* Each name once. */
+        bool again = false;
+        for (size_t n, other = 0; other < at && !again; other += n + 1) {
+            n = strcspn(names + other, ",");
+            again = n == length && memcmp(names + other, list, n) == 0;
+        }
+        if (!again) {
             *wanted = "at most 16, with at most 1024 bytes";
             if (count++ == RECIPE_NAMES_MAX || at + (at > 0) + length > RECIPE_NAMES_BYTES)
                 return "too many names";
@@ -192,33 +173,31 @@ char *recipe_fields_text(const struct recipe *recipe, char *text)
 
 /* --- separator --- */
 
-/* The byte that `text` stands for, or -1. */
-static int written_byte(const char *text)
-{
-    if (text[0] != '\\')
-        return text[0] != '\0' && text[1] == '\0' ? (unsigned char)text[0] : -1;
-    if (text[1] == 'x' && ascii_is_hex(text[2]) && ascii_is_hex(text[3]) && text[4] == '\0')
-        return (int)(ascii_hex_value(text[2]) * 16 + ascii_hex_value(text[3]));
-    if (text[1] == '\0' || text[2] != '\0')
-        return -1;
-    return text[1] == 't' ? '\t' : text[1] == '0' ? '\0' : text[1] == '\\' ? '\\' : -1;
-}
-
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted)
 {
-    int byte = written_byte(text);
+    static const char letters[] = "t0\\", meant[] = "\t\0\\";
+    const char *letter;
+    char byte = text[0];
     *wanted = "one byte, or \\t, \\0, \\\\, \\x1f";
-    if (byte < 0)
-        return text[0] == '\0' ? "empty separator" : "not a single byte";
+    if (text[0] == '\0')
+        return "empty separator";
+    if (text[0] == '\\' && text[1] == 'x' && ascii_is_hex(text[2]) && ascii_is_hex(text[3]) &&
+        text[4] == '\0')
+        byte = (char)(ascii_hex_value(text[2]) * 16 + ascii_hex_value(text[3]));
+    else if (text[0] == '\\' && text[1] != '\0' && text[2] == '\0' &&
+             (letter = strchr(letters, text[1])) != NULL)
+        byte = meant[letter - letters];
+    else if (text[0] == '\\' || text[1] != '\0')
+        return "not a single byte";
     recipe->separated = true;
-    recipe->separator = (char)byte;
+    recipe->separator = byte;
     return NULL;
 }
 
 bool recipe_separator_fits(const struct recipe *recipe)
 {
     char byte = recipe->separator;
-    return byte != '"' && byte != '\r' && byte != '\n';
+    return byte != QUOTE && byte != '\r' && byte != '\n';
 }
 
 char *recipe_separator_text(const struct recipe *recipe, char *text)

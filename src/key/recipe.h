@@ -8,7 +8,7 @@
  *   3. fields     only the selected fields, joined, and each without blanks at its ends if step 2
  *                 applies; or, instead of steps 2 and 3, columns of CSV or members of JSON (csv.h,
  *                 json.h)
- *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, host.h, endpoint.h)
+ *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, endpoint.h)
  *   5. fold       with A-Z in lower case
  *
  * A line that lacks a field, or is not a URL where step 4 needs one, has no key: the bytes of step

@@ -16,6 +16,9 @@ struct span {
 /* Room for what is decoded from a line of CSV or JSON, and written anew in quotes. */
 #define SPAN_DECODED(length) (3 * (length) + 64)
 
+/* Opens and closes fields of CSV and strings of JSON. */
+enum { QUOTE = '"' };
+
 static inline struct span span_between(const char *first, const char *end)
 {
     return (struct span){first, (size_t)(end - first)};

@@ -152,7 +152,8 @@ bool url_is_normal(struct span line)
 
 /* --- parts --- */
 
-struct span url_strip(struct span text)
+/* The text without the bytes up to 0x20 at both ends. */
+static struct span strip(struct span text)
 {
     const char *first = text.bytes, *end = span_end(text);
     while (first < end && (unsigned char)*first <= 0x20)
@@ -185,7 +186,7 @@ static bool is_default_port(struct span scheme, struct span port)
 bool url_split(struct span text, struct url *url)
 {
     /* Rule 1, the ends; the fragment is dropped below. */
-    text = url_strip(text);
+    text = strip(text);
     const char *end = span_end(text);
 
     /* The scheme, and ://. */
@@ -392,11 +393,6 @@ static char *put_host(char *out, struct span host)
     return host.bytes[0] == '[' ? put_lower(out, host) : put_text(out, host, true);
 }
 
-void url_write_host(struct url *url, char *buffer)
-{
-    url->host = span_between(buffer, put_host(buffer, url->host));
-}
-
 struct span url_write(struct url *url, char *buffer)
 {
     char *scheme = buffer;
@@ -419,4 +415,44 @@ struct span url_write(struct url *url, char *buffer)
     char *end = put_text(query, url->query, false);
     url->query = span_between(query, end);
     return span_between(buffer, end);
+}
+
+/* --- the host alone --- */
+
+bool url_take_host(struct span text, char *buffer, struct span *host)
+{
+    /* 1. It is a URL if :// precedes the first / ? or #. */
+    text = strip(text);
+    const char *first = text.bytes, *end = span_end(text), *at = first;
+    while (at < end && !means(*at, ENDS))
+        at++;
+    if (end - at >= 2 && at > first && at[-1] == ':' && at[0] == '/' && at[1] == '/') {
+        struct url url;
+        if (!url_split(text, &url))
+            return false;
+        *host = span_between(buffer, put_host(buffer, url.host));
+        return true;
+    }
+
+    /* 2. Otherwise it is a bare host, up to there: without port, and without user info to the last
+     * @. */
+    end = at;
+    while (at > first && ascii_is_digit(at[-1]))
+        at--;
+    if (at > first && at[-1] == ':')
+        end = at - 1;
+    for (at = end; at > first && at[-1] != '@';)
+        at--;
+    *host = span_between(at, end);
+
+    /* 3. It has bytes of names alone, and becomes lower case. */
+    bool upper = false;
+    for (; at < end; at++) {
+        if (!ascii_is_letter(*at) && !ascii_is_digit(*at) && *at != '-' && *at != '_' && *at != '.')
+            return false;
+        upper |= ascii_is_upper(*at);
+    }
+    if (upper)
+        *host = span_between(buffer, put_lower(buffer, *host));
+    return host->length > 0;
 }

@@ -10,7 +10,7 @@
  *   4. Dot segments of the path are removed (RFC 3986, section 5.2.4), after step 3.
  *
  * A URL in normal form stays as it is. No rule could merge two different pages: the query is not
- * sorted, and no slash is removed.
+ * sorted, and no slash is removed. `host/1` is the host of it alone.
  */
 #ifndef UNSEEN_KEY_URL_H
 #define UNSEEN_KEY_URL_H
@@ -40,16 +40,16 @@ bool url_split(struct span text, struct url *url);
  * makes the parts of `url` point there. Returns the whole URL. */
 struct span url_write(struct url *url, char *buffer);
 
-/* The same for the host alone. */
-void url_write_host(struct url *url, char *buffer);
-
 /* A quick test whether a line is a URL in normal form, as nearly all are: 8 ns, against about 80
  * for making the normal form. If true, url_write would change nothing; if false, it may or may not.
  * True for http:// or https://, a host of 1 to 31 bytes with none from ':' to '`', a slash, and
  * then nothing that steps 1, 3 and 4 would change. */
 bool url_is_normal(struct span line);
 
-/* The text without the bytes up to 0x20 at both ends. */
-struct span url_strip(struct span text);
+/* Reduces a URL to its host, in normal form: `host/1`. A text without :// before its first /, ? or
+ * # is read as [user@]host[:port][/...], without bytes up to 0x20 at both ends. Its host may have
+ * only letters, digits, -, _ and ., and becomes lower case. Returns false if there is no host. *host
+ * points into `text`, or into `buffer`, which has three times the bytes of `text` and 32 more. */
+bool url_take_host(struct span text, char *buffer, struct span *host);
 
 #endif
