@@ -37,21 +37,13 @@ static struct row row_start(struct span text, char separator)
                         NULL};
 }
 
-/* Takes the next field. Returns false if this is not a row. Precondition: row->at is not NULL. */
-static bool next_value(struct row *row, struct value *value)
+/* Takes the field that begins with the quote at row->at. Returns false if this is not a row. */
+static bool next_quoted(struct row *row, struct value *value)
 {
-    const char *first = row->at, *at = first;
-    /* 1. Without quotes it ends at a separator; a quote further on is a byte like others. */
-    if (first == row->end || *first != QUOTE) {
-        while ((at = finder_next(&row->finder, at)) < row->end && *at != row->separator)
-            at++;
-        *value = (struct value){.raw = span_between(first, at)};
-        row->at = at < row->end ? at + 1 : NULL;
-        return true;
-    }
-    /* 2. In quotes it ends at a quote that no second one follows. */
+    const char *first = row->at + 1, *at = first;
     *value = (struct value){.quoted = true};
-    for (at = ++first;; at++) {
+    /* It ends at a quote that no second one follows. */
+    for (;; at++) {
         at = finder_next(&row->finder, at);
         if (at == row->end) {
             row->wrong = "quoted field is not closed";
@@ -65,11 +57,26 @@ static bool next_value(struct row *row, struct value *value)
         at++;
     }
     value->raw = span_between(first, at);
-    /* 3. After it, only a separator or the end may follow. */
+    /* After it, only a separator or the end may follow. */
     row->at = at + 1 < row->end ? at + 2 : NULL;
     if (row->at != NULL && at[1] != row->separator)
         row->wrong = "bytes follow the closing quote of a field";
     return row->wrong == NULL;
+}
+
+/* Takes the next field. Returns false if this is not a row. Precondition: row->at is not NULL.
+ * Inlined without next_quoted: so fields without quotes take a twentieth less. */
+static inline bool next_value(struct row *row, struct value *value)
+{
+    const char *first = row->at, *at = first;
+    if (first < row->end && *first == QUOTE)
+        return next_quoted(row, value);
+    /* It ends at a separator; a quote that does not begin it is a byte like others. */
+    while ((at = finder_next(&row->finder, at)) < row->end && *at != row->separator)
+        at++;
+    *value = (struct value){.raw = span_between(first, at)};
+    row->at = at < row->end ? at + 1 : NULL;
+    return true;
 }
 
 /* The value itself: in place if it has no two quotes for one, otherwise in `buffer`. */
@@ -194,9 +201,10 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
 
 /* Takes the columns of any row; `single` is the only one, or 0. Not inlined: it would slow down
  * usual rows. */
-__attribute__((noinline)) static enum csv_found
-take_any(const struct recipe *recipe, const struct csv_columns *columns, struct span text,
-         size_t single, char *buffer, struct span *key, const char **wrong)
+__attribute__((noinline)) static bool take_any(const struct recipe *recipe,
+                                               const struct csv_columns *columns, struct span text,
+                                               size_t single, char *buffer, struct span *key,
+                                               const char **wrong)
 {
     struct row row = row_start(text, recipe->separator);
     struct value value, named[RECIPE_NAMES_MAX];
@@ -207,7 +215,7 @@ take_any(const struct recipe *recipe, const struct csv_columns *columns, struct 
     while (row.at != NULL) {
         if (!next_value(&row, &value)) {
             *wrong = row.wrong;
-            return CSV_WRONG;
+            return false;
         }
         number++;
         if (single != 0) {
@@ -226,18 +234,18 @@ take_any(const struct recipe *recipe, const struct csv_columns *columns, struct 
         }
     }
     if (single != 0)
-        return number >= single ? CSV_KEY : CSV_NO_KEY;
+        return number >= single;
     if (has_names ? found < columns->n : number < least)
-        return CSV_NO_KEY;
+        return false;
     /* Values of names are in the order of the names, wherever the columns are. */
     for (unsigned i = 0; i < found; i++)
         out = add_value(out, recipe, &named[i]);
     *key = span_between(buffer, out - 1); /* without the last separator */
-    return CSV_KEY;
+    return true;
 }
 
-enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
-                        struct span line, char *buffer, struct span *key, const char **wrong)
+bool csv_take(const struct recipe *recipe, const struct csv_columns *columns, struct span line,
+              char *buffer, struct span *key, const char **wrong)
 {
     struct span row = csv_row(line);
     size_t single = 0;
@@ -247,7 +255,7 @@ enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *c
         single = recipe->range[0].first;
     *wrong = NULL;
     if (single != 0 && take_usual(recipe, row, single, buffer, key))
-        return key->bytes != NULL ? CSV_KEY : CSV_NO_KEY;
+        return key->bytes != NULL;
     return take_any(recipe, columns, row, single, buffer, key, wrong);
 }
 

@@ -36,16 +36,11 @@ struct csv_columns {
 int csv_find_columns(const struct recipe *recipe, struct span header_line, char *buffer,
                      const char *input, struct csv_columns *columns, struct fault *fault);
 
-enum csv_found {
-    CSV_KEY,
-    CSV_NO_KEY, /* the row lacks a column */
-    CSV_WRONG   /* the line is not a row */
-};
-
 /* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
- * SPAN_DECODED(line.length) bytes. `columns` is for a recipe with names. One pass over the line. If
- * the result is CSV_WRONG, *wrong says why. */
-enum csv_found csv_take(const struct recipe *recipe, const struct csv_columns *columns,
-                        struct span line, char *buffer, struct span *key, const char **wrong);
+ * SPAN_DECODED(line.length) bytes. `columns` is for a recipe with names. One pass over the line.
+ * Returns false if the row lacks a column, or if the line is not a row; then *wrong says why,
+ * otherwise it is NULL. */
+bool csv_take(const struct recipe *recipe, const struct csv_columns *columns, struct span line,
+              char *buffer, struct span *key, const char **wrong);
 
 #endif

@@ -123,7 +123,7 @@ static bool make_key(struct keyer *keyer, struct span *text)
     /* 2 and 3. Trim; fields, columns or members. */
     switch (recipe->syntax) {
     case SYNTAX_CSV:
-        if (csv_take(recipe, &keyer->columns, *text, keyer->text, text, &keyer->wrong) != CSV_KEY)
+        if (!csv_take(recipe, &keyer->columns, *text, keyer->text, text, &keyer->wrong))
             return false;
         break;
     case SYNTAX_JSONL:
@@ -166,13 +166,6 @@ static bool make_key(struct keyer *keyer, struct span *text)
     return true;
 }
 
-/* The key that was made of a line, or the whole line if it has none. */
-static struct key_text key_or_line(bool made, struct span key, struct span line)
-{
-    return made ? (struct key_text){key.bytes, key.length, false}
-                : (struct key_text){line.bytes, line.length, true};
-}
-
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
                       struct fault *fault)
 {
@@ -189,10 +182,10 @@ const char *keyer_wrong(const struct keyer *keyer)
 
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
 {
-    const struct span whole = {line, length};
-    struct span key = whole;
-    bool made = make_key(keyer, &key);
-    return key_or_line(made, key, whole);
+    struct span key = {line, length};
+    if (!make_key(keyer, &key))
+        return (struct key_text){line, length, true};
+    return (struct key_text){key.bytes, key.length, false};
 }
 
 static struct span line_of(const char *bytes, const size_t *starts, size_t i)
@@ -228,12 +221,12 @@ size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, 
         bool made = url_of_line ? make_url(keyer, &key) : make_key(keyer, &key);
         if (keyer->wrong != NULL)
             return i;
-        struct key_text text = key_or_line(made, key, line);
-        no_key[i] = text.no_key;
+        if (!made)
+            key = line;
+        no_key[i] = !made;
         for (unsigned h = 0; h < count; h++)
-            hashes[h].keys[i] = hash_key(text.bytes, text.length,
-                                         text.no_key ? hashes[h].hashers.line
-                                                     : hashes[h].hashers.key);
+            hashes[h].keys[i] = hash_key(key.bytes, key.length,
+                                         made ? hashes[h].hashers.key : hashes[h].hashers.line);
     }
     return n;
 }

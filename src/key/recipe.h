@@ -65,8 +65,8 @@ bool recipe_is_same(const struct recipe *recipe, const struct recipe *other);
 
 static inline bool recipe_is_blank(const struct recipe *recipe, char c)
 {
-    bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-    return blank && !(recipe->separated && c == recipe->separator);
+    return (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') &&
+           !(recipe->separated && c == recipe->separator);
 }
 
 /* Step 2: without blanks at both ends, if the recipe says so. The separator may bound an empty

@@ -163,22 +163,23 @@ static struct span strip(struct span text)
     return span_between(first, end);
 }
 
-static bool is_text(struct span span, const char *text)
+static char *put_lower(char *out, struct span text)
 {
-    size_t i = 0;
-    for (; i < span.length && text[i] != '\0'; i++)
-        if (ascii_lower(span.bytes[i]) != text[i])
-            return false;
-    return i == span.length && text[i] == '\0';
+    for (size_t i = 0; i < text.length; i++)
+        *out++ = ascii_lower(text.bytes[i]);
+    return out;
 }
 
+/* Precondition: neither has a NUL. */
 static bool is_default_port(struct span scheme, struct span port)
 {
-    static const struct {
-        const char *scheme, *port;
-    } defaults[] = {{"http", "80"}, {"https", "443"}, {"ws", "80"}, {"wss", "443"}, {"ftp", "21"}};
+    static const char *const defaults[] = {"http:80", "https:443", "ws:80", "wss:443", "ftp:21"};
+    char text[sizeof "https:443"];
+    if (scheme.length + port.length + 2 > sizeof text)
+        return false;
+    *put_lower(mempcpy(put_lower(text, scheme), ":", 1), port) = '\0';
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (is_text(port, defaults[i].port) && is_text(scheme, defaults[i].scheme))
+        if (strcmp(text, defaults[i]) == 0)
             return true;
     return false;
 }
@@ -378,13 +379,6 @@ static char *put_path(char *path, struct span text)
         out = kept;
     }
     return drop_dots(path, out);
-}
-
-static char *put_lower(char *out, struct span text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        *out++ = ascii_lower(text.bytes[i]);
-    return out;
 }
 
 /* All but the digits of a %HH is in lower case. */
