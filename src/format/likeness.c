@@ -34,11 +34,6 @@ static const char *whole(uint64_t number, char text[NUMBER_TEXT])
     return number != 0 ? text : NULL;
 }
 
-static const char *flag(bool set)
-{
-    return set ? "" : NULL;
-}
-
 /* The value of the trait's option, "" if the option takes none; NULL: the option was not given. */
 static const char *option_value(const struct header *header, enum trait trait, bool for_union,
                                 char text[NUMBER_TEXT])
@@ -63,11 +58,11 @@ static const char *option_value(const struct header *header, enum trait trait, b
     case TRAIT_HASHES:
         return plan->geometry.blocks == 0 ? NULL : whole(geometry_hashes(plan->geometry), text);
     case TRAIT_FIXED:
-        return flag(plan->fixed);
+        return plan->fixed ? "" : NULL;
     case TRAIT_COUNTING:
-        return flag(plan->geometry.counting);
+        return plan->geometry.counting ? "" : NULL;
     case TRAIT_SECRET:
-        return flag(header_has_secret(header));
+        return header_has_secret(header) ? "" : NULL;
     case TRAIT_SEED:
         return header_has_secret(header) ? NULL : whole(header->hasher.k0, text);
     default:
@@ -95,19 +90,18 @@ const char *likeness_difference(const struct header *one, const struct header *o
     bool for_union = likeness == LIKE_FOR_UNION;
     for (enum trait trait = 0; trait < (for_union ? FOR_UNION : TRAITS); trait++) {
         char ones[NUMBER_TEXT], others[NUMBER_TEXT];
-        const char *name = *option = option_of[trait];
+        const char *name = option_of[trait];
         const char *has = option_value(one, trait, for_union, ones);
         const char *wants = option_value(other, trait, for_union, others);
-        if (has == NULL && wants == NULL)
+        if (has == NULL ? wants == NULL : wants != NULL && strcmp(has, wants) == 0)
             continue;
+        *option = name;
         if (has == NULL)
             snprintf(text, LIKENESS_TEXT, "without %s", name);
         else if (wants == NULL)
             snprintf(text, LIKENESS_TEXT, "with %s%s%s", name, *has != '\0' ? " " : "", has);
-        else if (strcmp(has, wants) != 0)
-            snprintf(text, LIKENESS_TEXT, "with %s %s, not %s", name, has, wants);
         else
-            continue;
+            snprintf(text, LIKENESS_TEXT, "with %s %s, not %s", name, has, wants);
         return text;
     }
     /* 3. A secret is compared and not shown, so it is no value of a trait. */

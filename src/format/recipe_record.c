@@ -89,43 +89,6 @@ static enum recipe_found decode_profile(const uint8_t *bytes, struct recipe *rec
     return recipe->version >= 1 ? RECIPE_UNKNOWN : RECIPE_DAMAGED;
 }
 
-static bool decode_fields(const uint8_t *bytes, struct recipe *recipe)
-{
-    unsigned after = 0; /* the next range begins after this field */
-    recipe->ranges = load16(bytes + RANGES_AT);
-    if (recipe->ranges > RECIPE_RANGES_MAX)
-        return false;
-    for (unsigned i = 0; i < recipe->ranges; i++) {
-        const uint8_t *at = bytes + RANGE_AT + (size_t)i * RANGE_BYTES;
-        struct field_range range = {load16(at), load16(at + 2)};
-        bool rest = range.last == 0;
-        if (range.first <= after || (!rest && range.last < range.first) ||
-            (rest && i + 1 < recipe->ranges))
-            return false;
-        recipe->range[i] = range;
-        after = range.last + 1U;
-    }
-    memcpy(recipe->names, bytes + NAMES_AT, RECIPE_NAMES_BYTES);
-    return true;
-}
-
-/* Whether fields, names and separator belong together. */
-static bool is_consistent(const struct recipe *recipe)
-{
-    bool named = recipe->names[0] != '\0';
-    if (!recipe->separated && recipe->separator != 0)
-        return false;
-    if (named ? !recipe_names_are_valid(recipe) || recipe->ranges > 0
-              : memcmp(recipe->names, (const char[sizeof recipe->names]){0},
-                       sizeof recipe->names) != 0)
-        return false;
-    if (recipe->syntax == SYNTAX_JSONL)
-        return named && !recipe->separated;
-    if (recipe->syntax == SYNTAX_CSV)
-        return recipe->separated && recipe_separator_fits(recipe);
-    return !named && (!recipe->separated || recipe->ranges > 0);
-}
-
 /* Rules of trimming, or of fields, of another version. */
 static enum recipe_found check_version(const char *rules, unsigned version, unsigned wanted,
                                        char name[RECIPE_NAME])
@@ -139,8 +102,8 @@ static enum recipe_found check_version(const char *rules, unsigned version, unsi
 enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe *recipe,
                                 char name[RECIPE_NAME])
 {
-    uint32_t flags = load32(bytes + FLAGS_AT);
-    const uint32_t both = FLAG_CSV | FLAG_JSONL;
+    /* 1. Flags, and the profile. */
+    const uint32_t flags = load32(bytes + FLAGS_AT), both = FLAG_CSV | FLAG_JSONL;
     struct recipe found = {
         .syntax = (flags & FLAG_CSV) != 0     ? SYNTAX_CSV
                   : (flags & FLAG_JSONL) != 0 ? SYNTAX_JSONL
@@ -149,18 +112,46 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
         .fold = (flags & FLAG_FOLD) != 0,
         .separated = (flags & FLAG_SEPARATED) != 0,
         .separator = (char)bytes[SEPARATOR_AT],
+        .ranges = load16(bytes + RANGES_AT),
     };
     enum recipe_found result = decode_profile(bytes, &found, name);
-    if (result == RECIPE_GOOD && !decode_fields(bytes, &found))
-        result = RECIPE_DAMAGED;
-    if (result == RECIPE_GOOD)
-        result = check_version(syntax_names[found.syntax], bytes[SYNTAX_AT],
-                               has_fields(&found) ? SYNTAX_VERSION : 0, name);
+    if (result != RECIPE_GOOD)
+        return result;
+
+    /* 2. Ranges in canonical form, and names. */
+    unsigned after = 0; /* the next range begins after this field */
+    if (found.ranges > RECIPE_RANGES_MAX)
+        return RECIPE_DAMAGED;
+    for (unsigned i = 0; i < found.ranges; i++) {
+        const uint8_t *at = bytes + RANGE_AT + (size_t)i * RANGE_BYTES;
+        struct field_range range = {load16(at), load16(at + 2)};
+        bool rest = range.last == 0;
+        if (range.first <= after || (rest ? i + 1 < found.ranges : range.last < range.first))
+            return RECIPE_DAMAGED;
+        found.range[i] = range;
+        after = range.last + 1U;
+    }
+    memcpy(found.names, bytes + NAMES_AT, RECIPE_NAMES_BYTES);
+
+    /* 3. The rules: what follows is known of these versions alone. */
+    result = check_version(syntax_names[found.syntax], bytes[SYNTAX_AT],
+                           has_fields(&found) ? SYNTAX_VERSION : 0, name);
     if (result == RECIPE_GOOD)
         result = check_version("trim", bytes[TRIM_AT], found.trim ? TRIM_VERSION : 0, name);
     if (result != RECIPE_GOOD)
         return result;
-    if ((flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both || !is_consistent(&found))
+
+    /* 4. Separator and names belong to the syntax. */
+    static const char no_names[sizeof found.names];
+    const bool csv = found.syntax == SYNTAX_CSV, jsonl = found.syntax == SYNTAX_JSONL;
+    bool separator_fits = !csv && found.separator == 0, names_fit;
+    if (found.separated)
+        separator_fits = csv ? recipe_separator_fits(&found) : !jsonl && found.ranges > 0;
+    if (found.names[0] != '\0')
+        names_fit = (csv || jsonl) && found.ranges == 0 && recipe_names_are_valid(&found);
+    else
+        names_fit = !jsonl && memcmp(found.names, no_names, sizeof no_names) == 0;
+    if (!separator_fits || !names_fit || (flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both)
         return RECIPE_DAMAGED;
     *recipe = found;
     return RECIPE_GOOD;
