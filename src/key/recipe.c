@@ -45,8 +45,8 @@ static int compare_ranges(const void *left, const void *right)
 
 static const char *parse_numbers(struct recipe *recipe, const char *list, const char **wanted)
 {
-    /* 1. As written, "2", "2-4", "3-" or "-2": before they are joined, there may be more ranges than
-     * a recipe holds. */
+    /* 1. As written, "2", "2-4", "3-" or "-2": before they are joined, there may be more ranges
+     * than a recipe holds. */
     enum { WRITTEN_MAX = 256 };
     struct field_range ranges[WRITTEN_MAX];
     unsigned written = 0, n = 0;

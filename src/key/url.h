@@ -10,7 +10,7 @@
  *   4. Dot segments of the path are removed (RFC 3986, section 5.2.4), after step 3.
  *
  * A URL in normal form stays as it is. No rule could merge two different pages: the query is not
- * sorted, and no slash is removed. `host/1` is the host of it alone.
+ * sorted, and no slash is removed. `host/1` is its host alone.
  */
 #ifndef UNSEEN_KEY_URL_H
 #define UNSEEN_KEY_URL_H
@@ -48,8 +48,9 @@ bool url_is_normal(struct span line);
 
 /* Reduces a URL to its host, in normal form: `host/1`. A text without :// before its first /, ? or
  * # is read as [user@]host[:port][/...], without bytes up to 0x20 at both ends. Its host may have
- * only letters, digits, -, _ and ., and becomes lower case. Returns false if there is no host. *host
- * points into `text`, or into `buffer`, which has three times the bytes of `text` and 32 more. */
+ * only letters, digits, -, _ and ., and becomes lower case. Returns false if there is no host.
+ * *host points into `text`, or into `buffer`, which has three times the bytes of `text` and 32
+ * more. */
 bool url_take_host(struct span text, char *buffer, struct span *host);
 
 #endif
