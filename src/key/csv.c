@@ -160,7 +160,7 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
         finder_ask(&separators, chunk);
         uint64_t ends = separators.found;
         if (!plain) {
-            /* 2. Bit i: an odd number of quotes is in bytes 0..i, and then those before them. */
+            /* 2. Bit i: an odd number of quotes is in the row up to byte i of the chunk. */
             uint64_t within = quotes.found;
             for (unsigned shift = 1; shift < 64; shift *= 2)
                 within ^= within << shift;
