@@ -51,7 +51,7 @@ commands    command_rows.h option_rows.h command.h options.h
 pipeline    *
 queue       queue.h
 merge       merge.h group.h
-filter      filter.h writer.h create.h survey.h pending.h removal.h
+filter      filter.h writer.h create.h survey.h pending.h
 format      *
 key         *
 io          *

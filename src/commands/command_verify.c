@@ -10,7 +10,6 @@
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/message.h"
-#include "filter/removal.h"
 #include "filter/survey.h"
 #include "filter/writer.h"
 #include "queue/queue.h"

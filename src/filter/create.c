@@ -90,20 +90,17 @@ void create_lay_out(struct header *header, struct layer_record *records, unsigne
         layer_put(&records[i], i == 0 ? header->layers_at : layer_end(&records[i - 1]));
 }
 
-static int allocate(int fd, uint64_t from, uint64_t to)
-{
-    return to > from ? io_allocate(fd, from, to - from) : 0;
-}
-
 int create_allocate(int fd, uint64_t from, const struct layer_record *records, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (records[i].stage_offset != 0) {
-            if (allocate(fd, from, records[i].stage_offset) != 0)
-                return -1;
-            from = records[i].offset;
-        }
-    return allocate(fd, from, layer_end(&records[count - 1]));
+    for (unsigned i = 0; i <= count; i++) {
+        uint64_t to = i < count ? records[i].stage_offset : layer_end(&records[count - 1]);
+        if (to == 0)
+            continue;
+        if (to > from && io_allocate(fd, from, to - from) != 0)
+            return -1;
+        from = i < count ? records[i].offset : to;
+    }
+    return 0;
 }
 
 int create_write_head(int fd, const struct header *header, const struct layer_record *records,

@@ -1,7 +1,6 @@
 /* filter - see filter.h and internal.h. */
 #include "filter/internal.h"
 
-#include "filter/removal.h"
 #include "system/io.h"
 #include "system/lock.h"
 #include "system/machine.h"
@@ -120,7 +119,7 @@ static int map_layer(struct filter *filter, const struct layer_record *record, s
     layer->bits.bytes = map_pages(filter, layer->at, plan->pages, fault);
     if (layer->bits.bytes == NULL)
         return -1;
-    if (has_stage(layer)) {
+    if (layer->stage.pages != 0) {
         layer->stage.table = map_pages(filter, layer->stage.at, plan->stage, fault);
         layer->began_empty = !pages_have_data(filter, layer);
         if (layer->stage.table == NULL) {
@@ -132,13 +131,15 @@ static int map_layer(struct filter *filter, const struct layer_record *record, s
     return 0;
 }
 
-/* Maps layers that are not mapped yet. */
-static int map_new_layers(struct filter *filter, struct fault *fault)
+int filter_refresh(struct filter *filter, struct fault *fault)
 {
     uint8_t page[HEADER_BYTES];
     struct layer_record records[LAYERS_MAX];
     struct stat status;
     unsigned count;
+    if (in_memory(filter) ||
+        (filter->metadata != NULL && get32(filter, LAYER_COUNT_AT) <= filter->count))
+        return 0;
     /* The count before the records: counted records were written before the count. */
     if (read_page(filter, LAYER_TABLE_AT, page, fault) != 0)
         return -1;
@@ -156,13 +157,6 @@ static int map_new_layers(struct filter *filter, struct fault *fault)
         if (map_layer(filter, &records[filter->count], fault) != 0)
             return -1;
     return 0;
-}
-
-int filter_refresh(struct filter *filter, struct fault *fault)
-{
-    if (in_memory(filter) || get32(filter, LAYER_COUNT_AT) <= filter->count)
-        return 0;
-    return map_new_layers(filter, fault);
 }
 
 struct filter *filter_new(const struct filter_watch *watch, struct fault *fault)
@@ -197,7 +191,7 @@ struct filter *filter_open(const char *path, bool write, const struct filter_wat
         header_decode(page, (uint64_t)file->status.st_size, path, &filter->header, fault) != 0)
         goto failed;
     filter->kernel = kernel_for(filter->header.plan.geometry);
-    if (map_new_layers(filter, fault) != 0)
+    if (filter_refresh(filter, fault) != 0)
         goto failed;
     size_t bytes = (size_t)filter->header.layers_at;
     filter->metadata = map_file(file->fd, write, 0, bytes, path, fault);
@@ -310,31 +304,25 @@ int filter_take(struct filter *filter, unsigned lock, struct fault *fault)
     return 0;
 }
 
-void filter_drop(struct filter *filter, unsigned lock)
-{
-    lock_drop(filter->file.fd, lock);
-}
-
 int filter_lock(struct filter *filter, struct fault *fault)
 {
     if (!filter->file.write)
         return 0;
     if (filter_take(filter, LOCK_CHANGE, fault) != 0)
         return -1;
-    /* Delivered keys go into the layers that could be mapped. */
+    /* While it settles, delivered keys go into the layers that could be mapped. */
     if (filter_refresh(filter, fault) != 0 && !filter->settling) {
         filter_unlock(filter);
         return -1;
     }
-    if (removal_repair_is_due(filter))
-        removal_repair(filter);
+    removal_repair(filter);
     return 0;
 }
 
 void filter_unlock(struct filter *filter)
 {
     if (filter->file.write)
-        filter_drop(filter, LOCK_CHANGE);
+        lock_drop(filter->file.fd, LOCK_CHANGE);
 }
 
 int filter_lock_to_settle(struct filter *filter, struct fault *fault)
@@ -357,16 +345,16 @@ int filter_freeze(struct filter *filter, struct fault *fault)
     if (taken == LOCKS && filter_lock_to_settle(filter, fault) == 0)
         return 0;
     while (taken > 0)
-        filter_drop(filter, locks[--taken]);
+        lock_drop(filter->file.fd, locks[--taken]);
     return -1;
 }
 
 void filter_thaw(struct filter *filter)
 {
     filter_unlock(filter);
-    filter_drop(filter, LOCK_QUEUE);
-    filter_drop(filter, LOCK_GROW);
-    filter_drop(filter, LOCK_HELD);
+    lock_drop(filter->file.fd, LOCK_QUEUE);
+    lock_drop(filter->file.fd, LOCK_GROW);
+    lock_drop(filter->file.fd, LOCK_HELD);
 }
 
 int filter_flush(const struct filter *filter, struct fault *fault)
@@ -379,11 +367,9 @@ int filter_flush(const struct filter *filter, struct fault *fault)
 
 int filter_check_signals(const struct filter *filter, struct fault *fault)
 {
-    if (filter->settling)
-        return 0;
-    if (signals_arrived())
+    if (must_end(filter))
         return fault_errno(fault, filter_name(filter), NULL, EINTR);
-    if (signals_stop_arrived())
+    if (signals_stop_arrived() && !filter->settling)
         return fault_errno(fault, filter_name(filter), NULL, ECANCELED);
     return 0;
 }

@@ -51,7 +51,7 @@ int flight_map(struct flight *flight, bool write, unsigned level, struct fault *
         return -1;
     flight->map = map;
     flight->level = level;
-    flight->capacity = flight_capacity(level);
+    flight->capacity = (uint64_t)FLIGHT_FILE_KEYS << level;
     flight->places = (uint64_t)FLIGHT_FILE_PLACES << level;
     flight->log = map + FLIGHT_HEAD_BYTES;
     flight->table = (void *)(flight->log + flight->capacity * KEY_BYTES);
@@ -118,11 +118,6 @@ static void put_entry(struct flight *flight, uint64_t at, uint32_t entry)
         __atomic_store_n(&flight->table[at], LITTLE32(entry), __ATOMIC_RELEASE);
 }
 
-static inline struct key key_number(const struct flight *flight, uint64_t number)
-{
-    return load_key(flight->log + number * KEY_BYTES);
-}
-
 /* Whether the key is in. *at: its place, or the empty place where it would go; `places` if there is
  * neither, which happens only in a damaged file. */
 static inline bool find_key(const struct flight *flight, struct key key, struct aim aim,
@@ -137,7 +132,7 @@ static inline bool find_key(const struct flight *flight, struct key key, struct 
             return false;
         if ((entry & ~number_bits) != aim.tag || number >= flight->capacity)
             continue; /* another key, or a damaged entry */
-        struct key there = key_number(flight, number);
+        struct key there = load_key(flight->log + number * KEY_BYTES);
         if (there.lo == key.lo && there.hi == key.hi)
             return true;
     }
@@ -202,7 +197,7 @@ static void empty_entries(struct flight *flight, uint64_t from, uint64_t end)
 {
     uint64_t at;
     while (end > from) {
-        struct key key = key_number(flight, --end);
+        struct key key = load_key(flight->log + --end * KEY_BYTES);
         if (find_key(flight, key, aim_at(flight, key), &at))
             put_entry(flight, at, 0);
     }
@@ -253,7 +248,7 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
         uint64_t at;
         n = count - done < AHEAD ? count - done : AHEAD;
         for (size_t i = 0; i < n; i++) {
-            keys[i] = key_number(larger, done + i);
+            keys[i] = load_key(larger->log + (done + i) * KEY_BYTES);
             aim_ahead(larger, keys, (size_t)n, none, i, aims);
         }
         for (size_t i = 0; i < n; i++)

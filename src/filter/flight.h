@@ -75,13 +75,7 @@ int flight_read_head(int fd, struct key_file_head *head);
 int flight_map(struct flight *flight, bool write, unsigned level, struct fault *fault);
 void flight_unmap(struct flight *flight);
 
-/* How many keys fit into a file of a level. */
-static inline uint64_t flight_capacity(unsigned level)
-{
-    return (uint64_t)FLIGHT_FILE_KEYS << level;
-}
-
-/* Its size. */
+/* The size of a file of a level. */
 static inline uint64_t flight_bytes(unsigned level)
 {
     return FLIGHT_HEAD_BYTES + ((uint64_t)FLIGHT_FILE_BYTES << level);

@@ -77,11 +77,6 @@ struct layer {
     struct stage stage;
 };
 
-static inline bool has_stage(const struct layer *layer)
-{
-    return layer->stage.pages != 0;
-}
-
 /* Where a page of a layer lies in the file. */
 static inline uint64_t page_at(const struct layer *layer, uint64_t page)
 {
@@ -108,9 +103,7 @@ struct filter {
     struct open_file file;
     struct key *noted; /* in memory: the keys of a small first layer; NULL: there is none */
     struct filter_watch watch;
-    /* Set by writer_settle alone, while it works: no signal ends this, nor a wait of any function
-     * that it calls, down to a slice of pages. */
-    bool settling;
+    bool settling;                   /* see "Settling" below */
     bool asked;                      /* the pages of the first batch were prefetched */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
 };
@@ -170,11 +163,6 @@ static inline uint64_t layer_keys(const struct filter *filter, const struct laye
     return get64(filter, layer->state_at + LAYER_KEYS);
 }
 
-static inline void count_keys(struct filter *filter, const struct layer *layer, uint64_t more)
-{
-    put64(filter, layer->state_at + LAYER_KEYS, layer_keys(filter, layer) + more);
-}
-
 /* Whether a layer must be tested; if not, all its keys are in its stage. To be asked after the
  * stage was tested. In a copy, or after a power cut, this word may be older than the bits, so it
  * counts only if the layer had no data at opening. */
@@ -219,6 +207,16 @@ static inline bool is_window(const struct filter *filter)
     return filter->header.plan.window;
 }
 
+/* Settling. Lines that were delivered must be remembered, so no signal ends writer_settle, nor a
+ * wait of any function that it calls, down to a slice of pages. It alone sets filter->settling, and
+ * clears it before it returns. All others obey a signal to end, by this function or
+ * filter_check_signals: then the line that they wait for was not delivered. (A parameter would pass
+ * through thirty functions of six files, only for the few that wait.) */
+static inline bool must_end(const struct filter *filter)
+{
+    return signals_arrived() && !filter->settling;
+}
+
 /* --- filter.c --- */
 
 struct filter *filter_new(const struct filter_watch *watch, struct fault *fault);
@@ -231,16 +229,15 @@ int filter_lock(struct filter *filter, struct fault *fault);
 int filter_lock_to_settle(struct filter *filter, struct fault *fault);
 void filter_unlock(struct filter *filter);
 
-/* Takes another lock, in the order above: LOCK_HELD or LOCK_GROW. */
+/* Takes another lock, in the order above: LOCK_HELD or LOCK_GROW. lock_drop drops it. */
 int filter_take(struct filter *filter, unsigned lock, struct fault *fault);
-void filter_drop(struct filter *filter, unsigned lock);
 
 /* Asks for signals in the middle of work that waits for the disk. Returns 0, or -1 with the fault:
  * with EINTR the process is to end (never while it settles), with ECANCELED it is to stop (Ctrl-Z).
  * Then all locks must be dropped, and the work begun again. */
 int filter_check_signals(const struct filter *filter, struct fault *fault);
 
-/* Maps layers that another writer has added. */
+/* Maps layers that are not mapped yet: at opening all, later those that were added. */
 int filter_refresh(struct filter *filter, struct fault *fault);
 
 /* --- memory.c --- */
@@ -304,14 +301,8 @@ int slot_test_others(struct writer *writer, const struct key *keys, size_t n, ui
  * that needs room continues. Returns 0, or -1 with the fault. */
 int room_make(struct filter *filter, uint64_t taken, struct fault *fault);
 
-/* Whether the stage of the filling layer must be allocated or emptied before keys are claimed for
- * it: a hint. */
-bool room_is_wanted(const struct filter *filter);
-
-/* For memory.c. Plans the next layer: returns 0, or -1 with the fault. Tells the watch that a layer
- * was added. */
+/* Plans the next layer, for memory.c, too. Returns 0, or -1 with the fault. */
 int room_plan(const struct filter *filter, struct layer_plan *layer, struct fault *fault);
-void room_tell(const struct filter *filter);
 
 /* Raises counters of a file that are far too low for the bits. Reads 4 to 16 pages per layer.
  * LOCK_CHANGE must not be held. */
@@ -322,9 +313,6 @@ void room_raise_counters(struct filter *filter);
 /* The layer that new keys go into; filter_layers if there is none, or its time is over. */
 unsigned generation_filling(const struct filter *filter);
 
-/* The newest layer, which takes keys that fit nowhere; for all filters, not only windows. */
-unsigned generation_newest(const struct filter *filter);
-
 /* The layer with the largest number, or filter_layers. */
 unsigned generation_largest(const struct filter *filter);
 
@@ -333,8 +321,9 @@ uint64_t generation_now(const struct filter *filter);
 /* Whether the layer's lines are forgotten, though its bits may be set. */
 bool generation_expired(const struct filter *filter, unsigned layer, uint64_t now);
 
-/* Under LOCK_CHANGE, after keys were settled in the layer: writes the time. */
-void window_settled(struct filter *filter, unsigned layer);
+/* Under LOCK_CHANGE, after `more` keys were settled in a layer: counts them; and in a window by time
+ * writes when that was. */
+void window_count(struct filter *filter, unsigned layer, uint64_t more);
 
 /* How many keys fit into layers that may be cleared now; practically unlimited in a window by
  * lines. 0 if the filter is no window. */
@@ -364,7 +353,7 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
 void stage_set(struct filter *filter, unsigned number, const struct key *keys, size_t n);
 
 /* Whether the stage of a layer must be allocated or emptied before this run adds keys. False if
- * this run does not use the stage. A hint, without a lock; a few loads. */
+ * this run does not use the stage, and for filter_layers. A hint, without a lock; a few loads. */
 bool stage_wants_room(const struct filter *filter, unsigned layer);
 
 /* Under LOCK_GROW, but not LOCK_CHANGE: makes room in the stage. If the stage is full, sets all its
@@ -418,8 +407,7 @@ void pages_use_huge(struct layer *layer);
 
 /* --- removal.c --- */
 
-/* Under LOCK_CHANGE: undo the last key of a removal that was killed. */
-bool removal_repair_is_due(const struct filter *filter);
+/* Under LOCK_CHANGE: undoes the last key of a removal that was killed, if there is one. */
 void removal_repair(struct filter *filter);
 
 #endif

@@ -116,9 +116,7 @@ static size_t insert(struct filter *filter, unsigned number, const struct key *k
                                          set);
     if (*set == 0)
         return done;
-    count_keys(filter, layer, *set);
-    if (is_window(filter))
-        window_settled(filter, number);
+    window_count(filter, number, *set);
     /* There is space for all keys of the small layer. */
     struct key *note = filter->noted != NULL ? filter->noted + before : NULL;
     for (size_t i = 0; note != NULL && i < done; i++)
@@ -155,8 +153,8 @@ ptrdiff_t memory_claim(struct filter *filter, const struct key *keys, size_t n, 
         } else if (next == filter->count) {
             result = room_plan(filter, &plan, fault) == 0 ? map_in_memory(filter, &plan, fault)
                                                           : -1;
-            if (result == 0)
-                room_tell(filter);
+            if (result == 0 && filter->watch.grew != NULL)
+                filter->watch.grew(filter, filter->count);
         }
         if (result == 0 && window)
             result = window_turn(filter, next, fault);

@@ -30,7 +30,7 @@
 enum {
     FEW = 16, /* a run is large if it has a key for one page in 16 */
     HUGE_BYTES = 2 << 20,
-    SMALL_BYTES = 128 << 20,
+    SMALL_BYTES = 128 << 20, /* up to here huge pages pay off in a bulk run of a file */
     SLICE_PAGES = 4096 /* 16 MB: takes 0.16 s from a slow disk; a layer of 3.7 GB is read within a
                         * million lines */
 };
@@ -71,12 +71,6 @@ void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t pag
     advise(bits, page, pages, MADV_POPULATE_READ);
 }
 
-/* Whether huge pages pay off in a bulk run. */
-static bool takes_huge(const struct layer *layer)
-{
-    return bytes_of(layer) <= SMALL_BYTES;
-}
-
 void filter_expect(struct filter *filter, uint64_t keys)
 {
     for (unsigned i = 0; i < filter->count; i++) {
@@ -84,7 +78,7 @@ void filter_expect(struct filter *filter, uint64_t keys)
         uint64_t many = in_memory(filter) ? HUGE_FROM : layer->plan.pages / FEW;
         if (!layer_has_bits(filter, layer) || layer->in_bulk || keys < many)
             continue;
-        if (in_memory(filter) || takes_huge(layer))
+        if (in_memory(filter) || bytes_of(layer) <= SMALL_BYTES)
             pages_use_huge(layer);
         else if (layer->plan.pages <= machine_memory() / PAGE_BYTES / 2)
             layer->to_read = layer->plan.pages;
@@ -128,7 +122,7 @@ void pages_prefetch(const struct filter *filter, const struct key *keys, size_t 
     for (unsigned i = filter->count; i-- > 0;) {
         const struct layer *layer = &filter->layers[i];
         /* Huge pages must not be split. */
-        if (!layer_has_bits(filter, layer) || (layer->in_bulk && takes_huge(layer)))
+        if (!layer_has_bits(filter, layer) || (layer->in_bulk && bytes_of(layer) <= SMALL_BYTES))
             continue;
         /* This reads exactly one page per key, whatever advice the map has. */
         for (size_t k = 0; k < n; k++)
@@ -149,13 +143,6 @@ int pages_populate_to_write(const struct filter *filter, const struct layer *lay
 
 /* --- to the disk --- */
 
-static int sync_range(const struct filter *filter, const struct layer *layer, uint64_t page,
-                      uint64_t pages, unsigned how)
-{
-    return sync_file_range(filter->file.fd, (off_t)page_at(layer, page),
-                           (off_t)(pages * PAGE_BYTES), how);
-}
-
 /* Slice by slice, because each call waits if the disk is busy. */
 int pages_begin_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
                          uint64_t end, struct fault *fault)
@@ -163,7 +150,8 @@ int pages_begin_to_write(const struct filter *filter, const struct layer *layer,
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
-        (void)sync_range(filter, layer, page, slice_from(page, end), SYNC_FILE_RANGE_WRITE);
+        (void)sync_file_range(filter->file.fd, (off_t)page_at(layer, page),
+                              (off_t)(slice_from(page, end) * PAGE_BYTES), SYNC_FILE_RANGE_WRITE);
     }
     return 0;
 }
@@ -180,7 +168,8 @@ int pages_flush(const struct filter *filter, const struct layer *layer, const ch
     for (uint64_t page = 0; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
-        if (sync_range(filter, layer, page, slice_from(page, end), finish) != 0 &&
+        if (sync_file_range(filter->file.fd, (off_t)page_at(layer, page),
+                            (off_t)(slice_from(page, end) * PAGE_BYTES), finish) != 0 &&
             errno != ENOSYS && errno != EINVAL && errno != ESPIPE && errno != EPERM)
             return fault_errno(fault, filter_name(filter), doing, errno);
     }
@@ -223,7 +212,7 @@ int pages_clear(const struct filter *filter, const struct layer *layer, bool flu
 
 void pages_mark_bits(struct filter *filter, const struct layer *layer)
 {
-    if (has_stage(layer) && get64(filter, layer->state_at + LAYER_HAS_BITS) == 0)
+    if (layer->stage.pages != 0 && get64(filter, layer->state_at + LAYER_HAS_BITS) == 0)
         put64(filter, layer->state_at + LAYER_HAS_BITS, 1);
     fence_for_others();
 }

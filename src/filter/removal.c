@@ -1,5 +1,5 @@
 /*
- * removal - see removal.h.
+ * removal - removes keys from a counting filter.
  *
  * For each key, under LOCK_CHANGE: if no cell of the key is zero, lowers all its cells by one.
  * Readers without the lock are not disturbed, because a cell that another key uses counts that key,
@@ -16,10 +16,9 @@
  * restored only if each cell is as it was, or is the key's and lower by one. This only raises
  * cells, and a cell that is too high never loses a line. At worst it undoes a removal.
  */
-#include "filter/removal.h"
+#include "filter/internal.h"
 
 #include "core/cells.h"
-#include "filter/internal.h"
 #include "system/lock.h"
 
 #include <string.h>
@@ -33,7 +32,7 @@ static size_t journal_at(const struct filter *filter)
     return (size_t)filter->header.layers_at - JOURNAL_BYTES;
 }
 
-bool removal_repair_is_due(const struct filter *filter)
+static bool is_due(const struct filter *filter)
 {
     return filter->header.plan.geometry.counting && get32(filter, journal_at(filter)) != 0;
 }
@@ -41,12 +40,13 @@ bool removal_repair_is_due(const struct filter *filter)
 bool removal_is_unfinished(const struct filter *filter)
 {
     /* Asked again, because a live removal may have ended meanwhile. */
-    return removal_repair_is_due(filter) && !lock_is_held(filter->file.fd, LOCK_CHANGE) &&
-           removal_repair_is_due(filter);
+    return is_due(filter) && !lock_is_held(filter->file.fd, LOCK_CHANGE) && is_due(filter);
 }
 
 void removal_repair(struct filter *filter)
 {
+    if (!is_due(filter))
+        return;
     size_t at = journal_at(filter);
     const uint8_t *journal = filter->metadata + at;
     uint32_t layer = get32(filter, at + JOURNAL_LAYER);

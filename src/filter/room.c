@@ -24,7 +24,6 @@
 #include "filter/create.h"
 #include "system/lock.h"
 #include "system/machine.h"
-#include "system/signals.h"
 
 #include <errno.h>
 #include <math.h>
@@ -164,12 +163,6 @@ int room_plan(const struct filter *filter, struct layer_plan *layer, struct faul
     return 0;
 }
 
-void room_tell(const struct filter *filter)
-{
-    if (filter->watch.grew != NULL)
-        filter->watch.grew(filter, filter->count);
-}
-
 /* Allocates the blocks of a layer after the end and flushes them; then announces the layer: its
  * record, then the count of layers, each flushed. A layer must begin as zeros, so anything that a
  * killed writer left after the end is cut off first. */
@@ -211,23 +204,11 @@ failed:
 
 /* --- making room --- */
 
-/* The layer whose stage needs room, or filter_layers. */
-static unsigned wants_stage_room(const struct filter *filter)
-{
-    unsigned layer = room_next(filter);
-    return layer < filter->count && stage_wants_room(filter, layer) ? layer : filter->count;
-}
-
-bool room_is_wanted(const struct filter *filter)
-{
-    return wants_stage_room(filter) < filter->count;
-}
-
 /* Under LOCK_GROW. Another writer may have added layers since this one knew `before` of them. */
 static int make_locked(struct filter *filter, unsigned before, uint64_t taken, struct fault *fault)
 {
-    unsigned layer = wants_stage_room(filter);
-    if (layer < filter->count)
+    unsigned layer = room_next(filter);
+    if (stage_wants_room(filter, layer))
         return stage_make_room(filter, layer, fault);
     if (!is_window(filter))
         return filter->count > before || lower_counters(filter) ? 0 : append_layer(filter, fault);
@@ -246,7 +227,7 @@ int room_make(struct filter *filter, uint64_t taken, struct fault *fault)
     bool grown = false;
     int result;
     do {
-        if (signals_arrived() && !filter->settling)
+        if (must_end(filter))
             return fault_errno(fault, filter->file.path, "cannot grow", EINTR);
         result = filter_take(filter, LOCK_GROW, fault);
         if (result == 0) {
@@ -255,12 +236,12 @@ int room_make(struct filter *filter, uint64_t taken, struct fault *fault)
             if (result == 0)
                 result = make_locked(filter, before, taken, fault);
             grown = filter->count > known;
-            filter_drop(filter, LOCK_GROW); /* here Ctrl-Z stops the process */
+            lock_drop(filter->file.fd, LOCK_GROW); /* here Ctrl-Z stops the process */
         }
     } while (result != 0 &&
              (fault->error == ECANCELED || (fault->error == EINTR && filter->settling)));
     note_change(filter);
-    if (result == 0 && grown)
-        room_tell(filter);
+    if (result == 0 && grown && filter->watch.grew != NULL)
+        filter->watch.grew(filter, filter->count);
     return result;
 }

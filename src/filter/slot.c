@@ -37,7 +37,8 @@ struct slot_facts slot_facts(const struct filter *filter, unsigned slot)
         .level = get32(filter, slot_at(slot) + FLIGHT_LEVEL),
     };
     if (facts.file != 0)
-        facts.capacity = facts.level <= FLIGHT_LEVEL_MAX ? flight_capacity(facts.level) : 0;
+        facts.capacity = facts.level <= FLIGHT_LEVEL_MAX ? (uint64_t)FLIGHT_FILE_KEYS << facts.level
+                                                         : 0;
     return facts;
 }
 

@@ -47,7 +47,6 @@
 #include "system/lock.h"
 #include "system/machine.h"
 #include "system/map.h"
-#include "system/signals.h"
 
 #include <errno.h>
 #include <string.h>
@@ -204,7 +203,7 @@ struct stage_reader filter_stage_reader(const struct filter *filter, unsigned la
                                         uint64_t end)
 {
     struct stage_reader reader = {.filter = filter, .layer = layer, .from = from, .end = end};
-    if (!has_stage(&filter->layers[layer]) || !in_use(era_of(filter, layer)))
+    if (filter->layers[layer].stage.pages == 0 || !in_use(era_of(filter, layer)))
         return reader;
     uint64_t place = place_of_page(&filter->layers[layer], from);
     reader.place = place > 0 ? place - 1 : 0;
@@ -221,7 +220,7 @@ ptrdiff_t filter_read_stage(struct stage_reader *reader, struct key keys[STAGE_P
     while (kept == 0 && reader->place < reader->last) {
         uint64_t left = reader->last - reader->place, at = reader->place * KEY_BYTES;
         size_t n = left < STAGE_PIECE ? (size_t)left : STAGE_PIECE, bytes = n * KEY_BYTES;
-        if (signals_arrived() && !filter->settling)
+        if (must_end(filter))
             return fault_errno(fault, filter->file.path, NULL, EINTR);
         if (io_read_at(filter->file.fd, keys, bytes, layer->stage.at + at) != bytes)
             return fault_errno(fault, filter->file.path, NULL, errno != 0 ? errno : EIO);
@@ -259,9 +258,10 @@ int filter_count_staged(const struct filter *filter, unsigned layer, uint64_t fr
 bool stage_wants_room(const struct filter *filter, unsigned layer)
 {
     const struct stage *stage = &filter->layers[layer].stage;
+    if (layer == filter->count || stage->pages == 0 || stage->unused)
+        return false;
     uint64_t era = era_of(filter, layer);
-    return stage->pages != 0 && !stage->unused && (stage->ours != era || stage->full == era) &&
-           !is_emptying(filter, layer);
+    return (stage->ours != era || stage->full == era) && !is_emptying(filter, layer);
 }
 
 uint64_t filter_stretch(void)

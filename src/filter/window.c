@@ -129,14 +129,6 @@ bool generation_expired(const struct filter *filter, unsigned layer, uint64_t no
            age_of(filter, layer, now) >= forget;
 }
 
-unsigned generation_newest(const struct filter *filter)
-{
-    if (!is_window(filter))
-        return filter->count - 1;
-    unsigned newest = generation_largest(filter);
-    return newest < filter->count ? newest : 0;
-}
-
 unsigned generation_filling(const struct filter *filter)
 {
     unsigned newest = generation_largest(filter);
@@ -208,8 +200,9 @@ static uint64_t time_to_write(struct filter *filter)
     return now;
 }
 
-void window_settled(struct filter *filter, unsigned layer)
+void window_count(struct filter *filter, unsigned layer, uint64_t more)
 {
+    put64(filter, layer_state_at(layer) + LAYER_KEYS, filter_layer_keys(filter, layer) + more);
     if (filter->header.plan.forget != 0)
         date(filter, layer, time_to_write(filter));
 }
@@ -277,11 +270,13 @@ int window_turn(struct filter *filter, unsigned number, struct fault *fault)
         if (!stays)
             put64(filter, state + WINDOW_NUMBER, GENERATION_RETIRED);
         filter_unlock(filter);
-        if (!stays && !layer->asked)
-            layer->two = !in_memory(filter) && growth_holds_two(&layer->plan);
-        layer->asked = layer->asked || !stays;
-        if (!stays && pages_clear(filter, layer, !layer->two, fault) != 0)
-            return -1;
+        if (!stays) {
+            if (!layer->asked)
+                layer->two = !in_memory(filter) && growth_holds_two(&layer->plan);
+            layer->asked = true;
+            if (pages_clear(filter, layer, !layer->two, fault) != 0)
+                return -1;
+        }
     }
 
     /* Step 3. */

@@ -8,6 +8,7 @@
 #include "filter/writer.h"
 
 #include "filter/internal.h"
+#include "system/lock.h"
 #include "system/machine.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static void test_layer(const struct filter *filter, unsigned i, uint64_t now,
                        const struct key *keys, size_t n, uint8_t *seen)
 {
     const struct layer *layer = &filter->layers[i];
-    if (has_stage(layer))
+    if (layer->stage.pages != 0)
         stage_test(filter, i, keys, n, seen);
     if (!generation_expired(filter, i, now) && layer_has_bits(filter, layer))
         filter->kernel->test(&layer->bits, keys, n, seen);
@@ -142,22 +143,23 @@ static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, 
             continue;
         }
         unsigned number = room_next(filter);
-        if (number == filter->count && !all)
+        bool fits = number < filter->count;
+        if (!fits && !all)
             break;
         const uint8_t *end = memchr(in + done, 1, n - done);
         size_t some = end != NULL ? (size_t)(end - (in + done)) : n - done;
-        if (number == filter->count)
-            number = generation_newest(filter);
-        else if (room_in(filter, number) > 0 && room_in(filter, number) < some)
+        if (fits && room_in(filter, number) > 0 && room_in(filter, number) < some)
             some = (size_t)room_in(filter, number);
+        if (!fits)
+            number = is_window(filter) ? generation_largest(filter) : filter->count - 1;
+        if (number == filter->count) /* a window without a generation */
+            number = 0;
         struct layer *layer = &filter->layers[number];
-        if (has_stage(layer))
+        if (layer->stage.pages != 0)
             stage_set(filter, number, keys + done, some);
         else
             pages_set(filter, layer, keys + done, some);
-        count_keys(filter, layer, some);
-        if (is_window(filter))
-            window_settled(filter, number);
+        window_count(filter, number, some);
         done += some;
     }
     if (done > 0)
@@ -229,18 +231,11 @@ bool writer_fills(const struct writer *writer)
     return writer->turns && writer->kept >= room_left(writer->filter);
 }
 
-/* Begins a flight that no other process reads. */
-static int begin_private_flight(struct flight *flight, int fd, const char *path,
-                                struct fault *fault)
-{
-    *flight = (struct flight){.salt = random_word() | 1, .path = path, .fd = fd};
-    return flight_reserve(flight, 1, fault);
-}
-
 int writer_hold_in(struct writer *writer, int fd, const char *path, struct fault *fault)
 {
     writer->holds = true;
-    return begin_private_flight(&writer->flight, fd, path, fault);
+    writer->flight = (struct flight){.salt = random_word() | 1, .path = path, .fd = fd};
+    return flight_reserve(&writer->flight, 1, fault);
 }
 
 int writer_expect_again(struct writer *writer, const struct key *keys, size_t n,
@@ -253,8 +248,7 @@ int writer_expect_again(struct writer *writer, const struct key *keys, size_t n,
         int fd = side_file_unnamed(path);
         if (fd < 0)
             return fault_errno(fault, path, "cannot create a file beside it", errno);
-        if (begin_private_flight(expected, fd, path, fault) != 0)
-            return -1;
+        *expected = (struct flight){.salt = random_word() | 1, .path = path, .fd = fd};
     }
     if (flight_reserve(expected, n, fault) != 0)
         return -1;
@@ -287,7 +281,8 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
     if (writer->holds && slot_reserve(writer, n, fault) != 0 && flight->capacity == flight->count)
         return -1;
     while (judged == 0) {
-        if (filter->file.write && room_is_wanted(filter) && room_make(filter, taken, fault) != 0)
+        if (filter->file.write && stage_wants_room(filter, room_next(filter)) &&
+            room_make(filter, taken, fault) != 0)
             return -1;
 
         /* 1. A test takes 10 to 60 ns per key, and longer if pages come from the disk. So keys are
@@ -345,8 +340,10 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
 
 /* --- delivered or not --- */
 
-/* Takes no lock: keys leave last first, so whoever reads the flight meanwhile sees it as it was
- * before some of these were claimed. */
+/* Takes no lock. Keys leave last first, so whoever reads the flight meanwhile, with LOCK_CHANGE or
+ * without, sees it as it was before some of these were claimed, and finds all kept keys. If the
+ * flight becomes empty and its slot is given back, who takes the slot needs LOCK_CHANGE, and a
+ * reader finds that the slot names no file any more (test_slot). */
 void writer_keep(struct writer *writer, uint64_t delivered)
 {
     uint64_t count = writer->flight.count; /* in memory 0: no key is kept */
@@ -380,7 +377,7 @@ int writer_settle(struct writer *writer, struct fault *fault)
     bool locked = false, all = false;
     if (writer->kept == 0)
         return 0;
-    /* 1. Delivered lines must be remembered, so no signal ends this. */
+    /* 1. From here on no signal ends this ("Settling" in internal.h). */
     filter->settling = true;
 
     /* 2. A merge over the filter waits until all held keys are in; or it was first, and then none
@@ -425,7 +422,7 @@ int writer_settle(struct writer *writer, struct fault *fault)
     }
 done:
     if (locked)
-        filter_drop(filter, LOCK_HELD);
+        lock_drop(filter->file.fd, LOCK_HELD);
     filter->settling = false;
     if (done < writer->kept)
         return -1;
@@ -451,7 +448,7 @@ ptrdiff_t writer_add(struct writer *writer, const struct key *keys, size_t n, ui
     for (; judged < n; judged += some, keys += some, seen += some) {
         uint64_t settled = filter_settlings(filter), taken = 0;
         some = n - judged < BATCH_KEYS ? n - judged : BATCH_KEYS;
-        if ((room_is_wanted(filter) && room_make(filter, 0, fault) != 0) ||
+        if ((stage_wants_room(filter, room_next(filter)) && room_make(filter, 0, fault) != 0) ||
             begin_test(filter, keys, some, seen, fault) != 0)
             goto failed;
         test_newest(filter, keys, some, seen);

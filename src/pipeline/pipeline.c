@@ -1,7 +1,6 @@
 #include "pipeline/pipeline.h"
 
 #include "core/bytes.h"
-#include "filter/removal.h"
 #include "filter/survey.h"
 #include "pipeline/picked.h"
 #include "system/machine.h"

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -220,6 +221,60 @@ static void twins(void)
     end(&world);
 }
 
+/* --- keys leave while another process reads --- */
+
+enum { STAYING = 100, LEAVING = 1900 };
+
+/* Another writer's view. Keys are added under LOCK_CHANGE, and dropped without it. */
+struct reader {
+    struct flight flight;
+    const struct key *kept;
+    pthread_mutex_t change;
+    bool ended;
+    unsigned missed;
+};
+
+static void *read_kept(void *context)
+{
+    struct reader *reader = context;
+    while (!__atomic_load_n(&reader->ended, __ATOMIC_ACQUIRE)) {
+        uint8_t seen[STAYING] = {0};
+        pthread_mutex_lock(&reader->change);
+        flight_test(&reader->flight, reader->kept, STAYING, seen);
+        pthread_mutex_unlock(&reader->change);
+        reader->missed += memchr(seen, 0, STAYING) != NULL;
+    }
+    return NULL;
+}
+
+static void dropped_without_a_lock(void)
+{
+    static struct world world;
+    static struct key keys[STAYING + LEAVING];
+    static uint8_t seen[STAYING + LEAVING];
+    struct reader reader = {.kept = keys, .change = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t thread;
+    begin(&world, 0);
+    for (unsigned i = 0; i < STAYING + LEAVING; i++)
+        keys[i] = sample_key(i);
+    flight_add(&world.flight, keys, STAYING, STAYING, seen);
+    reader.flight = world.flight;
+    if (!tap_check(pthread_create(&thread, NULL, read_kept, &reader) == 0, "a thread"))
+        return;
+    for (unsigned round = 0; round < 200; round++) {
+        memset(seen, 0, sizeof seen);
+        pthread_mutex_lock(&reader.change);
+        flight_add(&world.flight, keys + STAYING, LEAVING, LEAVING, seen);
+        pthread_mutex_unlock(&reader.change);
+        flight_drop(&world.flight, LEAVING);
+    }
+    __atomic_store_n(&reader.ended, true, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    tap_check(reader.missed == 0 && world.flight.count == STAYING, "kept keys were missed %u times",
+              reader.missed);
+    end(&world);
+}
+
 /* --- what others have written --- */
 
 /* The bytes do not depend on the machine. */
@@ -299,6 +354,7 @@ int main(void)
     scratch_make();
     tap_run("keys come and go, in slots and in a file", against_the_list);
     tap_run("keys whose places and tags agree", twins);
+    tap_run("kept keys are found while others leave", dropped_without_a_lock);
     tap_run("log, table and record are little-endian", bytes);
     tap_run("tables that others have filled", hostile);
     tap_run("where the file cannot grow", no_larger_file);

@@ -5,7 +5,6 @@
 #include "filter/writer.h"
 
 #include "chance.h"
-#include "filter/removal.h"
 #include "model.h"
 #include "sample.h"
 #include "scratch.h"
