@@ -225,7 +225,7 @@ static int show_filter(const struct options *options, size_t before, const struc
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
     struct figures figures, sentence;
-    if (survey_make(&survey, filter) != 0)
+    if (survey_make(&survey, filter, SURVEY_ALL) != 0)
         return EXIT_TROUBLE;
     if (!options->json && before > 0)
         putchar('\n');

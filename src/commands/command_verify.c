@@ -215,10 +215,11 @@ static int verify_filter(const struct options *options, size_t before, const str
     struct stat stat_of;
     char quoted[QUOTE_MAX];
     (void)before;
-    if (survey_make(&survey, filter) != 0)
+    if (survey_make(&survey, filter, SURVEY_ALL) != 0)
         return EXIT_TROUBLE;
     /* A layer may be emptied while it is read, so odd pages are read twice. */
-    if (survey.fuller_pages + survey.emptier_pages > 0 && survey_make(&survey, filter) != 0)
+    if (survey.fuller_pages + survey.emptier_pages > 0 &&
+        survey_make(&survey, filter, SURVEY_ALL) != 0)
         return EXIT_TROUBLE;
     for (unsigned number = 1; number <= survey.layers; number++)
         check_layer(&findings, number);

@@ -329,7 +329,7 @@ void warn_of_filter(const struct filter *filter)
     /* 1. More lines than it was made for? Counters leave out false drops, at most a share p of the
      * lines up to the capacity. Below that the bits, which take longer, need not be asked. */
     if (plan->fixed && counted >= 0.9 * (1 - plan->rate) * capacity) {
-        survey_sample(&survey, filter);
+        (void)survey_make(&survey, filter, SURVEY_SAMPLE);
         over = survey.keys > capacity &&
                (counted > capacity || survey.keys - 6 * survey.deviation > capacity);
     }
@@ -345,7 +345,7 @@ void warn_of_filter(const struct filter *filter)
     for (unsigned i = 0; i < filter_layers(filter); i++)
         most += filter_plan(filter, i).rate;
     if (!over && most > plan->rate * (1 + 1e-9)) {
-        survey_sample(&survey, filter);
+        (void)survey_make(&survey, filter, SURVEY_SAMPLE);
         if (!survey.sampled || survey.rate > plan->rate * 1.25) /* a sample varies */
             warn_of_rate(filter_name(filter), survey.rate, plan->rate);
     }

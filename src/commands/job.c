@@ -362,7 +362,7 @@ void job_summarize(const struct job *job, const char *selected, const char *othe
     warn_of_filter(filter);
     if (!job->options->summary)
         return; /* before the rate, which takes half as long as a run of one line */
-    survey_sample(&survey, filter);
+    (void)survey_make(&survey, filter, SURVEY_SAMPLE);
     figures_summary(job->options,
                     {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
                     {number_of(counts->read, "line read", "lines read"), "read",

@@ -83,7 +83,7 @@ static void survey_layer(struct layer_survey *layer, const struct filter *filter
     /* A key in the stage takes no other key for seen, but it will in the layer. */
     if (staged > 0)
         layer->rate = fmax(layer->rate, sizing_rate(geometry, pages, layer->keys));
-    if (most != UINT64_MAX)
+    if (most != SURVEY_ALL)
         return;
     layer->evenness = evenness_of(&estimate);
     layer->remembered = layer->staged + sizing_remembered(geometry, pages, keys);
@@ -104,24 +104,19 @@ static void survey_layer(struct layer_survey *layer, const struct filter *filter
 
 /* --- lines in several layers --- */
 
-static int survey_some(const struct bits *const *layers, size_t n, uint64_t most,
-                       struct estimate *estimate)
+int survey_joint(const struct bits *const *layers, size_t n, uint64_t most,
+                 struct estimate *estimate)
 {
     uint8_t joint[PAGE_BYTES];
     uint64_t pages = layers[0]->pages;
     estimate_start(estimate, layers[0]->geometry);
     for (uint64_t i = 0; i < most && i < pages; i++) {
-        if (most > pages && signals_arrived())
+        if (most == SURVEY_ALL && signals_arrived())
             return -1;
         join_pages(layers, n, spread(pages, most, i), 1, joint);
         estimate_add(estimate, joint, 1);
     }
     return 0;
-}
-
-int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate)
-{
-    return survey_some(layers, n, UINT64_MAX, estimate);
 }
 
 /* A filter that grew has each line in one layer. A merged filter may have a line in several layers
@@ -142,7 +137,7 @@ static void count_once(struct survey *survey, const struct filter *filter, unsig
         members[n++] = filter_bits(filter, i);
         sum += survey->layer[i].keys - survey->layer[i].staged;
     }
-    if (n < 2 || survey_some(members, n, most, &joint) != 0 || joint.pages == 0)
+    if (n < 2 || survey_joint(members, n, most, &joint) != 0 || joint.pages == 0)
         return;
     double keys = estimate_keys(&joint) * (double)members[0]->pages / (double)joint.pages;
     if (estimate_is_told(&joint) && keys < sum)
@@ -202,15 +197,15 @@ static void survey_window(struct survey *survey)
 
 /* --- the whole filter --- */
 
-static void survey_filter(struct survey *survey, const struct filter *filter, uint64_t most)
+int survey_make(struct survey *survey, const struct filter *filter, uint64_t most)
 {
     double filled = 0;
     *survey = (struct survey){.layers = filter_layers(filter), .told = true};
     for (unsigned i = 0; i < survey->layers; i++) {
         struct layer_survey *layer = &survey->layer[i];
         survey_layer(layer, filter, i, most);
-        if (most == UINT64_MAX && signals_arrived())
-            return;
+        if (most == SURVEY_ALL && signals_arrived())
+            return -1;
         /* A layer that is being emptied, or was when its writer died, is not judged. */
         if (!filter_is_turning(filter) && !layer->generation.retired &&
             !filter_is_half_emptied(filter, i)) {
@@ -231,15 +226,5 @@ static void survey_filter(struct survey *survey, const struct filter *filter, ui
         survey_window(survey);
     else
         survey_lines(survey, filter, most);
-}
-
-int survey_make(struct survey *survey, const struct filter *filter)
-{
-    survey_filter(survey, filter, UINT64_MAX);
-    return signals_arrived() ? -1 : 0;
-}
-
-void survey_sample(struct survey *survey, const struct filter *filter)
-{
-    survey_filter(survey, filter, SURVEY_SAMPLE);
+    return most == SURVEY_ALL && signals_arrived() ? -1 : 0;
 }

@@ -51,18 +51,19 @@ struct survey {
     double until_forgetting;
 };
 
-/* Reads all pages of all layers, as fast as cat(1): 0.2 s per GB from the page cache. Returns 0, or
- * -1 after a signal to end. */
-int survey_make(struct survey *survey, const struct filter *filter);
+/* With SURVEY_ALL reads all pages of all layers, as fast as cat(1): 0.2 s per GB from the page
+ * cache. Returns 0, or -1 after a signal to end.
+ *
+ * With SURVEY_SAMPLE, of larger layers only that many pages, evenly spread: about 0.3 ms per layer.
+ * The number of lines and the rate vary a few percent then. What says whether pages are odd is left
+ * out, and of layers `remembered`, `lines`, `full` and `capacity`. Returns 0. */
+#define SURVEY_ALL UINT64_MAX
+#define SURVEY_SAMPLE UINT64_C(256)
+int survey_make(struct survey *survey, const struct filter *filter, uint64_t most);
 
-/* How many lines, at which rate, as survey_make tells; but of layers with more than SURVEY_SAMPLE
- * pages it reads only that many, evenly spread, and both figures vary a few percent. Leaves out
- * what says whether pages are odd, and of layers `remembered`, `lines`, `full` and `capacity`.
- * About 0.3 ms per layer. */
-enum { SURVEY_SAMPLE = 256 };
-void survey_sample(struct survey *survey, const struct filter *filter);
-
-/* Estimates the union of n >= 1 layers of one shape. Returns 0, or -1 after a signal to end. */
-int survey_joint(const struct bits *const *layers, size_t n, struct estimate *estimate);
+/* Estimates the union of n >= 1 layers of one shape from `most` pages, as above. Returns 0, or -1
+ * after a signal to end. */
+int survey_joint(const struct bits *const *layers, size_t n, uint64_t most,
+                 struct estimate *estimate);
 
 #endif

@@ -149,7 +149,7 @@ static int read_sources(struct merge *merge, struct filter *const *inputs, size_
             if (filter_count_staged(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
                 return -1;
             filter_read_ahead(inputs[i], layer, 0, 0);
-            if (survey_joint(&source->bits, 1, &estimate) != 0)
+            if (survey_joint(&source->bits, 1, SURVEY_ALL, &estimate) != 0)
                 return fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
             source->staged = (double)staged;
             source->keys = estimate_keys(&estimate) + source->staged;
@@ -203,7 +203,7 @@ static int try_to_join(struct group *group, struct source *source, double rate, 
 {
     struct estimate estimate;
     group->members[group->count] = source->bits;
-    if (survey_joint(group->members, group->count + 1, &estimate) != 0)
+    if (survey_joint(group->members, group->count + 1, SURVEY_ALL, &estimate) != 0)
         return -1;
     double joint = rate_of(&estimate, &group->plan, group->staged + source->staged);
     double apart = group->rate + source->rate;

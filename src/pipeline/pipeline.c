@@ -57,7 +57,7 @@ static void compute_odds(struct pipeline *pipeline)
     enum { LEAST = 64 };
     static struct survey survey; /* 16 KB */
     uint64_t sixteenth = filter_keys(pipeline->plan.filter) / 16;
-    survey_sample(&survey, pipeline->plan.filter);
+    (void)survey_make(&survey, pipeline->plan.filter, SURVEY_SAMPLE);
     pipeline->false_drops = (struct false_drops){
         .odds = survey.rate / fmax(1 - survey.rate, 1e-18),
         .next = sixteenth > LEAST ? sixteenth : LEAST,
