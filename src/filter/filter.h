@@ -153,8 +153,8 @@ enum removal {
 };
 
 /* Removes up to BATCH_KEYS keys, in order; removals[i] is an enum removal. Keys in flight are not
- * in. Returns how many were removed, or -1 with the fault: none was, then. If the process is killed,
- * each key is removed completely or not at all. */
+ * in. Returns how many were removed, or -1 with the fault: none was, then. If the process is
+ * killed, each key is removed completely or not at all. */
 ptrdiff_t removal_remove(struct filter *filter, const struct key *keys, size_t n, uint8_t *removals,
                          struct fault *fault);
 

@@ -321,8 +321,8 @@ uint64_t generation_now(const struct filter *filter);
 /* Whether the layer's lines are forgotten, though its bits may be set. */
 bool generation_expired(const struct filter *filter, unsigned layer, uint64_t now);
 
-/* Under LOCK_CHANGE, after `more` keys were settled in a layer: counts them; and in a window by time
- * writes when that was. */
+/* Under LOCK_CHANGE, after `more` keys were settled in a layer: counts them, and in a window by
+ * time writes when that was. */
 void window_count(struct filter *filter, unsigned layer, uint64_t more);
 
 /* How many keys fit into layers that may be cleared now; practically unlimited in a window by
