@@ -1,7 +1,6 @@
 #include "commands/command.h"
 
 #include "commands/message.h"
-#include "text/edit_distance.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,35 +75,58 @@ static const struct {
 };
 /* clang-format on */
 
-const char *habit_find(const char *word, unsigned commands)
+/* `words` are between blanks. */
+static bool is_among(const char *word, const char *words)
 {
     char between[64];
     snprintf(between, sizeof between, " %s ", word);
+    return strstr(words, between) != NULL;
+}
+
+const char *habit_find(const char *word, unsigned commands)
+{
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-        if ((habits[i].commands & commands) == commands && strstr(habits[i].words, between) != NULL)
+        if ((habits[i].commands & commands) == commands && is_among(word, habits[i].words))
             return habits[i].wanted;
     return NULL;
 }
 
+/* Levenshtein's distance, with Damerau's swap. */
 unsigned habit_typo(const char *word, const char *name)
 {
     enum { LONG = 7 };
-    unsigned edits = edit_distance(word, name);
-    return edits <= (strlen(word) < LONG ? 1 : 2) ? edits : TOO_MANY;
+    /* rows[i % 3][j]: from the first i bytes of the word to the first j of the name. */
+    unsigned rows[3][NAME_LONGEST + 1];
+    size_t letters = strlen(word), columns = strlen(name);
+    for (size_t i = 0; i <= letters; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= columns; j++) {
+            unsigned least = row[j - 1] + 1;
+            if (i > 0 && above[j] + 1 < least)
+                least = above[j] + 1;
+            if (i > 0 && above[j - 1] + (word[i - 1] != name[j - 1]) < least)
+                least = above[j - 1] + (word[i - 1] != name[j - 1]);
+            if (i > 1 && j > 1 && word[i - 1] == name[j - 2] && word[i - 2] == name[j - 1] &&
+                second[j - 2] + 1 < least)
+                least = second[j - 2] + 1;
+            row[j] = least;
+        }
+    }
+    unsigned edits = rows[letters % 3][columns];
+    return edits <= (letters < LONG ? 1 : 2) ? edits : TOO_MANY;
 }
 
 int command_unknown(const char *word, bool is_operand)
 {
-    char between[32], meaning[64];
+    char meaning[64];
     const struct command *meant = NULL;
     unsigned least = TOO_MANY;
     /* A habit first, then another word for a command, then a typo. */
     const char *wanted = habit_find(word, FOR_ALL);
-    snprintf(between, sizeof between, " %s ", word);
     for (const struct command *command = command_table + 1; wanted == NULL && command->name != NULL;
          command++) {
-        bool is_also = strstr(command->also, between) != NULL;
-        unsigned edits = is_also ? 0 : habit_typo(word, command->name);
+        unsigned edits = is_among(word, command->also) ? 0 : habit_typo(word, command->name);
         if (edits < least) {
             least = edits;
             meant = command;
