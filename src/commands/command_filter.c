@@ -1,4 +1,7 @@
-/* command_filter - `unseen`, `unseen FILTER [FILE...]`: prints new lines. */
+/*
+ * command_filter - what looks each line up in the filter: `unseen [FILTER [FILE...]]` prints new
+ * lines, `unseen add` only remembers them, `unseen query` selects seen ones and remembers nothing.
+ */
 #include "commands/command.h"
 #include "commands/job.h"
 #include "commands/message.h"
@@ -7,6 +10,7 @@
 #include "text/quote.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* After CMD: remembers the lines that it took, if it exited with 0. Returns the exit status. */
 static int end_command(struct job *job, int status)
@@ -35,30 +39,11 @@ static int end_command(struct job *job, int status)
     return status;
 }
 
-/* Completes the pending file, which means that all lines were delivered. */
-static int finish_pending(struct job *job)
-{
-    struct fault fault = FAULT_UNSET;
-    char filter[QUOTE_MAX], keys[QUOTE_MAX];
-    uint64_t expected = writer_expected(job->plan.writer);
-    if (expected > 0)
-        return message("%s: %" PRIu64 " of its lines %s missing from the input, so the file is "
-                       "unchanged, and no new line is in it (repeat a task with the same input; "
-                       "or, once its output is safe: unseen commit %s %s && rm %s, and run this "
-                       "again)",
-                       job->options->pending, expected, number_of(expected, "is", "are"),
-                       quote_file(job->path, filter), quote_file(job->options->pending, keys),
-                       keys);
-    /* Else lines that another run had in flight were not seen. */
-    return filter_check_name(job->plan.filter, &fault) == 0 &&
-                   pending_finish(job->plan.pending, job->plan.writer, &fault) == 0
-               ? EXIT_OK
-               : message_fault(&fault);
-}
-
 int command_filter(const struct options *options)
 {
     struct job job;
+    struct fault fault = FAULT_UNSET;
+    char filter[QUOTE_MAX], keys[QUOTE_MAX];
     int status = EXIT_TROUBLE;
     if (job_parse(&job, options) != 0)
         return EXIT_TROUBLE;
@@ -86,12 +71,70 @@ int command_filter(const struct options *options)
     if (options->exec != NULL)
         status = end_command(&job, status);
     status = job_end(&job, status);
-    if (options->pending != NULL && status == EXIT_OK)
-        status = finish_pending(&job);
+    if (options->pending != NULL && status == EXIT_OK) {
+        /* All lines were delivered. Those that are still expected were not in the input, or else
+         * another run had them in flight. */
+        uint64_t expected = writer_expected(job.plan.writer);
+        if (expected > 0)
+            status = message("%s: %" PRIu64 " of its lines %s missing from the input, so the file "
+                             "is unchanged, and no new line is in it (repeat a task with the same "
+                             "input; or, once its output is safe: unseen commit %s %s && rm %s, "
+                             "and run this again)",
+                             options->pending, expected, number_of(expected, "is", "are"),
+                             quote_file(job.path, filter), quote_file(options->pending, keys),
+                             keys);
+        else if (filter_check_name(job.plan.filter, &fault) != 0 ||
+                 pending_finish(job.plan.pending, job.plan.writer, &fault) != 0)
+            status = message_fault(&fault);
+    }
     if (options->exit_status && status == EXIT_OK && job.counts.selected == 0)
         status = EXIT_NOTHING;
     job_summarize(&job, options->tag ? "new" : "printed", options->tag ? "seen" : "dropped");
 close:
+    job_close(&job);
+    return status;
+}
+
+int command_add(const struct options *options)
+{
+    struct job job;
+    int status = EXIT_TROUBLE;
+    if (job_parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    job.plan.verb = PIPELINE_ADD;
+    if (job_open(&job) == 0 && job_start(&job) == 0) {
+        status = job_end(&job, job_read(&job));
+        job_summarize(&job, "new", "seen");
+    }
+    job_close(&job);
+    return status;
+}
+
+int command_query(const struct options *options)
+{
+    struct job job;
+    int status = EXIT_TROUBLE;
+    if (job_parse(&job, options) != 0)
+        return EXIT_TROUBLE;
+    job.plan.verb = options->tag ? PIPELINE_TAG : PIPELINE_QUERY;
+    job.plan.invert = options->invert_match;
+    job.uses.prints = !options->quiet && !options->count;
+    if (options->quiet && !options->count && job.plan.most > 1)
+        job.plan.most = 1;
+
+    if (job_open(&job) == 0 && job_start(&job) == 0) {
+        status = job_end(&job, job_read(&job));
+        uint64_t selected = job.counts.selected;
+        if (options->count && !options->quiet)
+            printf("%" PRIu64 "\n", selected);
+        if (message_finish_output() != EXIT_OK)
+            status = EXIT_TROUBLE;
+        if (status == EXIT_OK && selected == 0)
+            status = EXIT_NOTHING;
+        /* As grep -q: one selected line is enough, whatever else failed. */
+        if (options->quiet && selected > 0 && !signals_arrived())
+            status = EXIT_OK;
+    }
     job_close(&job);
     return status;
 }

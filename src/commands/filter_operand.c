@@ -58,35 +58,6 @@ int filter_operand_alone(const struct options *options)
 
 /* --- filters that cannot be used --- */
 
-/* Nothing is there, or an empty file. Only a command that writes suggests making a filter:
- * elsewhere the name is probably mistyped. Only `create` replaces an empty file, which may be a
- * log. */
-static void suggest_making(struct fault *fault, const struct options *options, const char *path)
-{
-    char directory[PATH_MAX], quoted[QUOTE_MAX], maker[32] = "create";
-    const char *name = options->asked->name;
-    bool empty = fault->error == 0;
-    bool writes = (options->asked->bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
-    path_directory(path, directory);
-    if (access(directory, F_OK) != 0) {
-        fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
-        return;
-    }
-    if (!writes || path != options->operands[0]) {
-        fault_way_out(fault, "is the name right?");
-        return;
-    }
-    if (!empty)
-        snprintf(maker, sizeof maker, "%s%s--create", name, name[0] != '\0' ? " " : "");
-    char *words = options_words(options, FOR_CREATE);
-    /* After a command any word is a file. */
-    const char *here = maker[0] == '-' && command_is_word(path) ? "./" : "";
-    if (words != NULL)
-        fault_way_out(fault, "to make it%s: unseen %s%s %s%s", empty ? " one" : "", maker, words,
-                      here, quote_file(path, quoted));
-    free(words);
-}
-
 /* The file is no filter: perhaps its lines were to be read. */
 static void suggest_input(struct fault *fault, const struct options *options, const char *path)
 {
@@ -116,15 +87,39 @@ static void suggest_input(struct fault *fault, const struct options *options, co
 
 int filter_operand_refuse(struct fault *fault, const struct options *options, const char *path)
 {
-    bool named = strcmp(fault->object, path) == 0 && fault->way_out[0] == '\0';
+    const char *name = options->asked->name;
+    char directory[PATH_MAX], quoted[QUOTE_MAX], maker[32] = "create";
     struct stat status;
-    bool is_empty = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
-    if (named && (fault->error == ENOENT || (fault->error == 0 && is_empty)))
-        suggest_making(fault, options, path);
-    else if (named && fault->error == EACCES && access(path, R_OK) == 0)
+    bool named = strcmp(fault->object, path) == 0 && fault->way_out[0] == '\0';
+    bool empty = fault->error == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+                 status.st_size == 0;
+    bool writes = path == options->operands[0] &&
+                  (options->asked->bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
+    if (named && (fault->error == ENOENT || empty)) {
+        path_directory(path, directory);
+        if (access(directory, F_OK) != 0) {
+            fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
+        } else if (!writes) {
+            /* Only a command that writes suggests making a filter: else the name is probably
+             * mistyped. */
+            fault_way_out(fault, "is the name right?");
+        } else {
+            /* Only `create` replaces an empty file, which may be a log. After a command any word
+             * is a file. */
+            if (!empty)
+                snprintf(maker, sizeof maker, "%s%s--create", name, name[0] != '\0' ? " " : "");
+            const char *here = maker[0] == '-' && command_is_word(path) ? "./" : "";
+            char *words = options_words(options, FOR_CREATE);
+            if (words != NULL)
+                fault_way_out(fault, "to make it%s: unseen %s%s %s%s", empty ? " one" : "", maker,
+                              words, here, quote_file(path, quoted));
+            free(words);
+        }
+    } else if (named && fault->error == EACCES && access(path, R_OK) == 0) {
         fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
-    else if (named && fault->error == 0 && !create_is_filter(path))
+    } else if (named && fault->error == 0 && !create_is_filter(path)) {
         suggest_input(fault, options, path);
+    }
     return message_fault(fault);
 }
 
@@ -226,9 +221,19 @@ static int make_filter(const char *path, const struct options *options, unsigned
     return result;
 }
 
-int filter_operand_create(const char *path, const struct options *options)
+int filter_operand_taken(const char *path, const char *ways_out)
+{
+    if (create_is_filter(path))
+        return message("%s: File exists (%s)", path, ways_out);
+    return message("%s: exists, and is not a filter (name another file)", path);
+}
+
+int command_create(const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
+    const char *path = filter_operand(options);
+    if (path == NULL || filter_operand_alone(options) != 0)
+        return EXIT_TROUBLE;
     int result = make_filter(path, options, OVER_EMPTY | (options->force ? OVER_FILTER : 0));
     if (result > 0)
         return filter_operand_taken(path, "to replace it: --force");
@@ -240,13 +245,6 @@ int filter_operand_create(const char *path, const struct options *options)
         tell_created(filter);
     filter_close(filter);
     return EXIT_OK;
-}
-
-int filter_operand_taken(const char *path, const char *ways_out)
-{
-    if (create_is_filter(path))
-        return message("%s: File exists (%s)", path, ways_out);
-    return message("%s: exists, and is not a filter (name another file)", path);
 }
 
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write,

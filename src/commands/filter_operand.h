@@ -1,6 +1,6 @@
 /*
  * filter_operand - opens and makes the FILTER that a command names, and tells what its user should
- * know about it.
+ * know about it. `unseen create`, which does no more, is here, too.
  */
 #ifndef UNSEEN_COMMANDS_FILTER_OPERAND_H
 #define UNSEEN_COMMANDS_FILTER_OPERAND_H
@@ -30,10 +30,6 @@ int filter_operand_each(const struct options *options, filter_visitor *visit);
  * is there. *writer becomes one that uses it, unless `writer` is NULL. NULL after a message. */
 struct filter *filter_operand_open(const char *path, const struct options *options, bool write,
                                    struct writer **writer);
-
-/* Makes the filter that the options describe, in place of an empty file, or with --force of a
- * filter, and says so. Returns the exit status. */
-int filter_operand_create(const char *path, const struct options *options);
 
 /* Says that the path exists, with the ways out if it is a filter. Returns EXIT_TROUBLE. */
 int filter_operand_taken(const char *path, const char *ways_out);
