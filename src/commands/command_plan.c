@@ -142,9 +142,8 @@ static void show_curve(struct figures *figures, const struct forecast *forecast)
             printf("Beyond that, old lines are forgotten, and the rate stays below %s.\n", most);
         return;
     }
-    if (figures->json)
-        figures_open(figures, "curve", '[');
-    else
+    figures_open(figures, "curve", '[');
+    if (!figures->json)
         printf("\nlines               rate%s\n",
                grows ? "                (if it did not grow)" : "");
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
@@ -152,16 +151,13 @@ static void show_curve(struct figures *figures, const struct forecast *forecast)
         if (lines <= last) /* of few lines, not all points differ */
             continue;
         last = lines;
-        if (figures->json)
-            figures_open(figures, NULL, '{');
+        figures_open(figures, NULL, '{');
         figures_show(figures, {NULL, "lines", COUNT(lines)},
                      {figures_text(figures, "%.0f", lines), "rate",
                       RATE(forecast_rate(forecast, lines))});
-        if (figures->json)
-            figures_close(figures, '}');
+        figures_close(figures, '}');
     }
-    if (figures->json)
-        figures_close(figures, ']');
+    figures_close(figures, ']');
 }
 
 static void show_forecast(struct figures *figures, const struct forecast *forecast)

@@ -28,30 +28,6 @@ static const char *generation_state(const struct layer_survey *layer)
     return generation->filling ? "filling" : "full";
 }
 
-/* What is forgotten next, and when: in a window by lines, when a key comes that does not fit. */
-static void show_window(struct figures *figures, const struct filter_plan *plan,
-                        const struct survey *survey)
-{
-    bool none = survey->next == survey->layers, by_time = plan->forget != 0;
-    const struct layer_survey *next = &survey->layer[none ? 0 : survey->next];
-    double lines = next->lines, after = survey->until_forgetting;
-    uint64_t ends = next->generation.ends;
-    char date[CLOCK_DATE];
-    const char *window = figures_window(figures, plan, survey->capacity);
-    const char *when = by_time ? figures_text(figures, "at %s", clock_date(ends, date))
-                               : figures_text(figures, "after %.0f more", after);
-    const char *what = figures_text(figures, "%.0f %s, %s", lines,
-                                    number_lines((uint64_t)round(lines)), when);
-    figures_show(figures,
-                 {"window", "window", COUNT(plan->capacity), .text = window, .absent = by_time},
-                 {"window", "forget_after", TIME(plan->forget), .text = window, .absent = !by_time},
-                 {"forgotten next", "forgotten_next", .text = none ? "nothing yet" : what,
-                  OBJECT(none ? NULL
-                              : ROWS({NULL, "lines", COUNT(lines)},
-                                     {NULL, "time", TIME(ends), .absent = !by_time},
-                                     {NULL, "after", COUNT(after), .absent = by_time}))});
-}
-
 static void show_lines(struct figures *figures, const struct filter *filter,
                        const struct survey *survey)
 {
@@ -67,6 +43,7 @@ static void show_lines(struct figures *figures, const struct filter *filter,
     const char *verify = ", which chance does not explain (see unseen verify)";
     double lines = survey->keys;
     bool told = survey->told;
+    char date[CLOCK_DATE];
     figures_show(figures, {"filter", "filter", TEXT(filter_path(filter))},
                  {"lines", "lines",
                   AT_LEAST(told, lines, figures_text(figures, "at least %.0f", lines))},
@@ -76,8 +53,29 @@ static void show_lines(struct figures *figures, const struct filter *filter,
                  {"growth", "fixed", FLAG(plan->fixed), .text = growth},
                  {counting ? "counting" : NULL, "counting", FLAG(counting),
                   .text = "cells of 4 bits"});
-    if (plan->window)
-        show_window(figures, plan, survey);
+    if (plan->window) {
+        /* What is forgotten next, and when: in a window by lines, when a key comes that does not
+         * fit. */
+        bool none = survey->next == survey->layers, by_time = plan->forget != 0;
+        const struct layer_survey *next = &survey->layer[none ? 0 : survey->next];
+        uint64_t ends = next->generation.ends;
+        double after = survey->until_forgetting;
+        const char *window = figures_window(figures, plan, survey->capacity);
+        const char *what = figures_text(figures,
+                                        by_time ? "%.0f %s, at %s" : "%.0f %s, after %s more",
+                                        next->lines, number_lines((uint64_t)round(next->lines)),
+                                        by_time ? clock_date(ends, date)
+                                                : figures_text(figures, "%.0f", after));
+        figures_show(figures,
+                     {"window", "window", COUNT(plan->capacity), .text = window, .absent = by_time},
+                     {"window", "forget_after", TIME(plan->forget), .text = window,
+                      .absent = !by_time},
+                     {"forgotten next", "forgotten_next", .text = none ? "nothing yet" : what,
+                      OBJECT(none ? NULL
+                                  : ROWS({NULL, "lines", COUNT(next->lines)},
+                                         {NULL, "time", TIME(ends), .absent = !by_time},
+                                         {NULL, "after", COUNT(after), .absent = by_time}))});
+    }
     figures_show(figures, {"rate now", "rate", RATE(survey->rate)},
                  {"false-positive rate", "false_positive_rate", ASKED(plan->rate)},
                  {"fill", "fill", SHARE(survey->fill),
@@ -161,7 +159,6 @@ static int show_queue(struct figures *figures, const struct filter *filter)
 
 /* --- layers --- */
 
-/* In JSON an object, in text a sentence. */
 static void show_layer(struct figures *figures, const struct layer_survey *layer, unsigned number)
 {
     const struct generation *generation = &layer->generation;
@@ -224,7 +221,7 @@ static void draw_layer(const struct layer_survey *layer, unsigned number, const 
 static int show_filter(const struct options *options, size_t before, const struct filter *filter)
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
-    struct figures figures, sentence;
+    struct figures figures;
     if (survey_make(&survey, filter, SURVEY_ALL) != 0)
         return EXIT_TROUBLE;
     if (!options->json && before > 0)
@@ -233,28 +230,24 @@ static int show_filter(const struct options *options, size_t before, const struc
     show_lines(&figures, filter, &survey);
     show_form(&figures, filter, &survey);
     int status = show_queue(&figures, filter);
-    /* In text a single layer is shown only as a bar. */
+    /* Layers: in JSON objects; in text bars, or sentences if there are several. */
     bool draws = !options->json && isatty(STDOUT_FILENO);
+    bool shows = options->json || (!draws && survey.layers > 1);
     const char *mark = terminal_shows_utf8() ? "│" : "|";
-    if (options->json)
-        figures_open(&figures, "layers", '[');
+    figures_open(&figures, "layers", '[');
     fputs(draws ? "\n" : "", stdout);
+    figures.sentence = shows;
     for (unsigned i = 0; i < survey.layers; i++) {
-        if (options->json) {
-            figures_open(&figures, NULL, '{');
-            show_layer(&figures, &survey.layer[i], i + 1);
-            figures_close(&figures, '}');
-        } else if (draws) {
+        if (draws)
             draw_layer(&survey.layer[i], i + 1, mark);
-        } else if (survey.layers > 1) {
-            figures_begin(&sentence, stdout, false);
-            sentence.sentence = true;
-            show_layer(&sentence, &survey.layer[i], i + 1);
-            putchar('\n');
-        }
+        if (!shows)
+            continue;
+        figures_open(&figures, NULL, '{');
+        show_layer(&figures, &survey.layer[i], i + 1);
+        figures_close(&figures, '}');
     }
-    if (options->json)
-        figures_close(&figures, ']');
+    figures.sentence = false;
+    figures_close(&figures, ']');
     if (draws)
         printf("Fill by layer; %s marks where a layer is full.\n", mark);
     figures_end(&figures);

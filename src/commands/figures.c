@@ -43,7 +43,6 @@ static const char *number(const struct figure *row, unsigned digits, char text[N
     return number_text(row->value, digits, text);
 }
 
-/* The value in text. */
 static const char *value_in_text(const struct figure *row, char text[2 * NUMBER_TEXT])
 {
     char digits[NUMBER_TEXT], size[NUMBER_TEXT];
@@ -64,54 +63,30 @@ static const char *value_in_text(const struct figure *row, char text[2 * NUMBER_
     return text;
 }
 
-/* --- JSON --- */
-
 void figures_open(struct figures *figures, const char *name, char bracket)
 {
-    if (figures->shown > 0)
+    if (figures->json && figures->shown > 0)
         putc(',', figures->to);
-    if (name != NULL)
+    if (figures->json && name != NULL)
         fprintf(figures->to, "\"%s\":", name);
-    putc(bracket, figures->to);
+    if (figures->json)
+        putc(bracket, figures->to);
     figures->shown = 0;
 }
 
 void figures_close(struct figures *figures, char bracket)
 {
-    putc(bracket, figures->to);
+    if (figures->json || figures->sentence)
+        putc(figures->json ? bracket : '\n', figures->to);
     figures->shown = 1;
 }
-
-static void show_in_json(struct figures *figures, const struct figure *row)
-{
-    char text[NUMBER_TEXT];
-    unsigned digits = row->kind == FIGURE_TIME ? 15 : row->kind == FIGURE_BITS ? 4 : 6;
-    if (row->rows != NULL) {
-        figures_open(figures, row->name, '{');
-        figures_show_rows(figures, row->rows);
-        figures_close(figures, '}');
-        return;
-    }
-    fprintf(figures->to, "%s\"%s\":", figures->shown++ > 0 ? "," : "", row->name);
-    if (row->kind == FIGURE_TEXT && row->text != NULL)
-        quote_json(figures->to, row->text);
-    else if (row->kind == FIGURE_DIGITS && row->text != NULL)
-        fputs(row->text, figures->to);
-    else if (row->kind == FIGURE_FLAG)
-        fputs(row->value != 0 ? "true" : "false", figures->to);
-    else
-        fputs(row->kind < FIGURE_FLAG ? number(row, digits, text) : "null", figures->to);
-}
-
-/* --- rows --- */
 
 void figures_begin(struct figures *figures, FILE *to, bool json)
 {
     figures->to = to;
     figures->json = json;
     figures->sentence = false;
-    figures->shown = 0;
-    figures->used = 0;
+    figures->shown = figures->used = 0;
     if (json)
         putc('{', to);
 }
@@ -129,8 +104,23 @@ void figures_show_rows(struct figures *figures, const struct figure *rows)
         const char *note = row->note != NULL ? row->note : "";
         if (row->absent || (figures->json ? row->name : row->words) == NULL)
             continue;
+        if (figures->json && row->rows != NULL) {
+            figures_open(figures, row->name, '{');
+            figures_show_rows(figures, row->rows);
+            figures_close(figures, '}');
+            continue;
+        }
         if (figures->json) {
-            show_in_json(figures, row);
+            unsigned digits = row->kind == FIGURE_TIME ? 15 : row->kind == FIGURE_BITS ? 4 : 6;
+            fprintf(to, "%s\"%s\":", figures->shown++ > 0 ? "," : "", row->name);
+            if (row->kind == FIGURE_TEXT && row->text != NULL)
+                quote_json(to, row->text);
+            else if (row->kind == FIGURE_DIGITS && row->text != NULL)
+                fputs(row->text, to);
+            else if (row->kind == FIGURE_FLAG)
+                fputs(row->value != 0 ? "true" : "false", to);
+            else
+                fputs(row->kind < FIGURE_FLAG ? number(row, digits, text) : "null", to);
             continue;
         }
         const char *value = value_in_text(row, text);

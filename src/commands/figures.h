@@ -69,8 +69,9 @@ void figures_end(struct figures *figures);
 #define figures_show(figures, ...) figures_show_rows(figures, ROWS(__VA_ARGS__))
 void figures_show_rows(struct figures *figures, const struct figure *rows);
 
-/* For JSON alone: begin and end an object, '{' and '}', or an array, '[' and ']'; what is shown
- * meanwhile is in it. `name` is NULL for an element of an array. */
+/* In JSON, begin and end an object, '{' and '}', or an array, '[' and ']'; what is shown meanwhile
+ * is in it. `name` is NULL for an element of an array. In text, begin and end a sentence; else
+ * nothing is printed. */
 void figures_open(struct figures *figures, const char *name, char bracket);
 void figures_close(struct figures *figures, char bracket);
 
