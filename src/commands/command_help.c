@@ -40,44 +40,6 @@ static void print_entry(const struct option_entry *entry)
     printf(" %s\n", entry->help);
 }
 
-static void print_short_help(void)
-{
-    unsigned count = 0;
-    fputs("Usage: unseen [OPTION]... [FILTER [FILE...]] [-x CMD [ARG]...]\n"
-          "       unseen COMMAND [OPTION]... [OPERAND]...\n"
-          "\n"
-          "Remove duplicate lines without sorting, in one run or, with FILTER, across runs.\n"
-          "At most one new line in a million is dropped by mistake (see -p).\n"
-          "\n"
-          "  cat urls | unseen                        in memory: nothing is kept\n"
-          "  unseen create seen.bf                    make a filter once; from then on:\n"
-          "  unseen seen.bf today >new                print only new lines\n"
-          "  unseen seen.bf feed -x mail -s News me   mail new lines, if there are any\n"
-          "\n",
-          stdout);
-    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
-        if (command->group != NULL)
-            printf("%s:\n", command->group);
-        printf("  %-33s %s\n", command->synopsis + strlen("unseen "), command->summary);
-    }
-    printf("\nOptions (all of them: unseen help all):\n");
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option_entry *entry = &option_table[i];
-        const char *argument = entry->argument != NULL ? entry->argument : "";
-        char left[32];
-        if (entry->brief == NULL)
-            continue;
-        snprintf(left, sizeof left, "%s%s%s", entry->spellings[0], *argument != '\0' ? " " : "",
-                 argument);
-        bool second = count++ % 2 != 0;
-        printf("  %-14s %-*s%s", left, second ? 0 : 23, entry->brief, second ? "\n" : "");
-    }
-    if (count % 2 != 0)
-        putchar('\n');
-    printf("Exit status: 0 success, 1 nothing selected, 3 CMD failed, 75 retry, else error\n"
-           "More: unseen help COMMAND, unseen help all, man unseen\n");
-}
-
 /* The commands that take an option, in parentheses under its help. */
 static void print_takers(unsigned commands)
 {
@@ -112,17 +74,62 @@ static void print_command(const struct command *command)
     printf("\nMore options: unseen help all. Manual: man unseen\n");
 }
 
-int command_print_help(const struct command *command)
+int command_print_help(const struct command *asked)
 {
-    if (command->bit == FOR_FILTER)
-        print_short_help();
-    else
-        print_command(command);
+    unsigned count = 0;
+    if (asked->bit != FOR_FILTER) {
+        print_command(asked);
+        return message_finish_output();
+    }
+    fputs("Usage: unseen [OPTION]... [FILTER [FILE...]] [-x CMD [ARG]...]\n"
+          "       unseen COMMAND [OPTION]... [OPERAND]...\n"
+          "\n"
+          "Remove duplicate lines without sorting, in one run or, with FILTER, across runs.\n"
+          "At most one new line in a million is dropped by mistake (see -p).\n"
+          "\n"
+          "  cat urls | unseen                        in memory: nothing is kept\n"
+          "  unseen create seen.bf                    make a filter once; from then on:\n"
+          "  unseen seen.bf today >new                print only new lines\n"
+          "  unseen seen.bf feed -x mail -s News me   mail new lines, if there are any\n"
+          "\n",
+          stdout);
+    for (const struct command *command = command_table + 1; command->name != NULL; command++) {
+        if (command->group != NULL)
+            printf("%s:\n", command->group);
+        printf("  %-33s %s\n", command->synopsis + strlen("unseen "), command->summary);
+    }
+    printf("\nOptions (all of them: unseen help all):\n");
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option_entry *entry = &option_table[i];
+        char left[OPTION_FORM];
+        if (entry->brief == NULL)
+            continue;
+        bool second = count++ % 2 != 0;
+        printf("  %-14s %-*s%s", option_form(entry, left), second ? 0 : 23, entry->brief,
+               second ? "\n" : "");
+    }
+    if (count % 2 != 0)
+        putchar('\n');
+    printf("Exit status: 0 success, 1 nothing selected, 3 CMD failed, 75 retry, else error\n"
+           "More: unseen help COMMAND, unseen help all, man unseen\n");
     return message_finish_output();
 }
 
-static void print_all_options(void)
+int command_help(const struct options *options)
 {
+    const char *word = options->operands[0];
+    if (options->operand_count > 1)
+        return message("%s: extra operand (unseen help COMMAND)", options->operands[1]);
+    if (word == NULL)
+        return command_print_help(&command_table[0]);
+    if (strcmp(word, "all") != 0) {
+        bool plain = strcmp(word, "unseen") == 0;
+        const struct command *command = plain ? &command_table[0] : command_find(word);
+        if (command == NULL)
+            return command_unknown(word, true);
+        print_command(command);
+        return message_finish_output();
+    }
     printf("All options, and the commands that take them (plain: unseen without a command)\n");
     for (enum option_group group = 0; group < GROUPS; group++) {
         printf("\n%s:\n", groups[group]);
@@ -134,22 +141,5 @@ static void print_all_options(void)
                 print_takers(option_table[i].commands);
         }
     }
-}
-
-int command_help(const struct options *options)
-{
-    const char *word = options->operands[0];
-    if (options->operand_count > 1)
-        return message("%s: extra operand (unseen help COMMAND)", options->operands[1]);
-    if (word == NULL)
-        return command_print_help(&command_table[0]);
-    bool plain = strcmp(word, "unseen") == 0;
-    const struct command *command = plain ? &command_table[0] : command_find(word);
-    if (strcmp(word, "all") == 0)
-        print_all_options();
-    else if (command != NULL)
-        print_command(command);
-    else
-        return command_unknown(word, true);
     return message_finish_output();
 }

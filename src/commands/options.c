@@ -51,29 +51,6 @@ enum {
     NAMES = 256  /* and numbers from here on for long options */
 };
 
-/* A leading '-' makes getopt return operands in order, ':' makes it print no errors. */
-static void describe_to_getopt(char *letters, struct option *names)
-{
-    *letters++ = '-';
-    *letters++ = ':';
-    for (int i = 0; i < OPTIONS; i++) {
-        const struct option_entry *entry = &option_table[i];
-        int takes = entry->kind == TAKES_NOTHING ? no_argument : required_argument;
-        for (int j = 0; j < SPELLINGS && entry->spellings[j] != NULL; j++) {
-            const char *spelling = entry->spellings[j];
-            if (option_is_long(spelling)) {
-                *names++ = (struct option){spelling + 2, takes, NULL, NAMES + i * SPELLINGS + j};
-                continue;
-            }
-            *letters++ = spelling[1];
-            if (takes == required_argument)
-                *letters++ = ':';
-        }
-    }
-    *letters = '\0';
-    *names = (struct option){0};
-}
-
 /* `tried`: without its value. */
 static int unknown_option(const char *tried)
 {
@@ -147,9 +124,31 @@ int options_parse(struct options *options, int argc, char **argv)
 {
     char letters[2 + 2 * SPELLINGS * OPTIONS + 1];
     struct option names[SPELLINGS * OPTIONS + 1];
+    char *letter = letters;
+    struct option *name = names;
     size_t n = 0;
     *options = (struct options){.operands = (const char **)argv + 1};
-    describe_to_getopt(letters, names);
+    /* 1. The options for getopt. A leading '-' makes it return operands in order, ':' makes it
+     * print no errors. */
+    *letter++ = '-';
+    *letter++ = ':';
+    for (int i = 0; i < OPTIONS * SPELLINGS; i++) {
+        const char *spelling = option_table[i / SPELLINGS].spellings[i % SPELLINGS];
+        bool takes = option_table[i / SPELLINGS].kind != TAKES_NOTHING;
+        if (spelling == NULL)
+            continue;
+        if (option_is_long(spelling)) {
+            *name++ = (struct option){spelling + 2, takes ? required_argument : no_argument, NULL,
+                                      NAMES + i};
+            continue;
+        }
+        *letter++ = spelling[1];
+        if (takes)
+            *letter++ = ':';
+    }
+    *letter = '\0';
+    *name = (struct option){0};
+    /* 2. The command line, to its end, -x or "--"; and what comes after "--". */
     while (options->exec == NULL) {
         int at = optind;
         int got = getopt_long(argc, argv, letters, names, NULL);
@@ -290,35 +289,18 @@ static int read_value(struct options *options, enum option_id id)
 
 /* --- what a command takes, and what options exclude and need --- */
 
-static int refuse_here(const struct options *options, enum option_id id)
+const char *option_form(const struct option_entry *entry, char text[OPTION_FORM])
 {
-    char list[256] = "";
-    size_t length = 0;
-    const char *spelled = options->spelled[id];
-    const char *hint = habit_find(option_table[id].spellings[0], options->asked->bit);
-    if (hint != NULL)
-        return message("%s: not an option here (%s)", spelled, hint);
-    for (const struct command *command = command_table; command->name != NULL; command++)
-        if ((command->bit & option_table[id].commands) != 0 && length < sizeof list)
-            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                       length != 0 ? ", " : "",
-                                       command->name[0] != '\0' ? command->name : "unseen FILTER");
-    return message("%s: not an option here (it belongs to: %s)", spelled, list);
-}
-
-/* "-x CMD ARG...". */
-static const char *form_of(enum option_id id, char text[64])
-{
-    const struct option_entry *entry = &option_table[id];
     const char *argument = entry->argument != NULL ? entry->argument : "";
-    snprintf(text, 64, "%s%s%s", entry->spellings[0], argument[0] != '\0' ? " " : "", argument);
+    snprintf(text, OPTION_FORM, "%s%s%s", entry->spellings[0], *argument != '\0' ? " " : "",
+             argument);
     return text;
 }
 
 /* Checks what an option excludes and needs. */
 static int check_others(const struct options *options, enum option_id id)
 {
-    char form[64];
+    char form[OPTION_FORM];
     enum option_id other = 0;
     unsigned bit = options->asked->bit;
     const char *spelled = options->spelled[id];
@@ -337,7 +319,7 @@ static int check_others(const struct options *options, enum option_id id)
         return 0;
     if (needs == OPERAND_FILTER && bit == FOR_FILTER)
         return message("%s: needs a FILTER (%s %s)", spelled, command_usage(options->asked),
-                       form_of(id, form));
+                       option_form(&option_table[id], form));
     /* An option that the command does not take is not needed; a missing FILTER is reported by
      * commands. */
     for (other = 0; other < OPTIONS; other++)
@@ -348,14 +330,28 @@ static int check_others(const struct options *options, enum option_id id)
     if (id == OPTION_json && options->fields != NULL)
         return message("--json: needs --summary (%s)", habit_find("--json", FOR_KEY));
     return message("%s: needs %s (add %s)", spelled, option_table[other].spellings[0],
-                   form_of(other, form));
+                   option_form(&option_table[other], form));
 }
 
 int options_check(struct options *options)
 {
-    for (enum option_id id = 0; id < OPTIONS; id++)
-        if (options_has(options, id) && (option_table[id].commands & options->asked->bit) == 0)
-            return refuse_here(options, id);
+    char list[256] = "";
+    size_t length = 0;
+    for (enum option_id id = 0; id < OPTIONS; id++) {
+        const struct option_entry *entry = &option_table[id];
+        if (!options_has(options, id) || (entry->commands & options->asked->bit) != 0)
+            continue;
+        const char *hint = habit_find(entry->spellings[0], options->asked->bit);
+        if (hint != NULL)
+            return message("%s: not an option here (%s)", options->spelled[id], hint);
+        for (const struct command *command = command_table; command->name != NULL; command++)
+            if ((command->bit & entry->commands) != 0 && length < sizeof list)
+                length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                           length != 0 ? ", " : "",
+                                           command->name[0] != '\0' ? command->name
+                                                                    : "unseen FILTER");
+        return message("%s: not an option here (it belongs to: %s)", options->spelled[id], list);
+    }
     for (enum option_id id = 0; id < OPTIONS; id++)
         if (options_has(options, id) && read_value(options, id) != 0)
             return EXIT_TROUBLE;

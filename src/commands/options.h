@@ -103,6 +103,10 @@ static inline bool option_is_long(const char *spelling)
     return spelling[1] == '-';
 }
 
+/* "-x CMD ARG...": the option as help shows it. */
+enum { OPTION_FORM = 32 };
+const char *option_form(const struct option_entry *entry, char text[OPTION_FORM]);
+
 struct command;
 
 struct options {
