@@ -81,35 +81,12 @@ static int say_taken(const char *out)
         out, "to replace it: --force; to keep its lines: also name it as an input");
 }
 
-/* Writes OUT; `over`: in place of a file. */
-static int write_out(const struct options *options, const struct merging *merging, bool over)
-{
-    const char *out = merging->out;
-    struct fault fault = FAULT_UNSET;
-    struct merge *merge = merge_new(merging->inputs, merging->count, merging->replaced, &fault);
-    if (merge == NULL)
-        return message_fault(&fault);
-    int result = merge_write(merge, out, over, &fault);
-    int status = result < 0 ? message_fault(&fault) : result > 0 ? say_taken(out) : EXIT_OK;
-    if (status == EXIT_OK) {
-        double asked = filter_header(merging->inputs[0])->plan.rate;
-        unsigned layers = merge_layers(merge);
-        warn_of_rate(out, merge_rate(merge), asked);
-        warn_of_queues(merging);
-        figures_summary(options, {"", "filter", TEXT(out)},
-                        {number_of(layers, "layer", "layers"), "layer_count", COUNT(layers)},
-                        {"rate now", "rate", RATE(merge_rate(merge))},
-                        {"false-positive rate", "false_positive_rate", ASKED(asked)});
-    }
-    merge_free(merge);
-    return status;
-}
-
 int command_merge(const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
     struct merging merging = {.out = options->output};
     struct confine confine;
+    struct merge *merge = NULL;
     int status = EXIT_TROUBLE;
     if (merging.out == NULL)
         return message("-o is missing (unseen merge -o OUT FILTER...)");
@@ -140,8 +117,27 @@ int command_merge(const struct options *options)
         message_fault(&fault);
         goto done;
     }
-    status = write_out(options, &merging, there != FOUND_NOTHING);
+    merge = merge_new(merging.inputs, merging.count, merging.replaced, &fault);
+    int result = merge != NULL ? merge_write(merge, merging.out, there != FOUND_NOTHING, &fault)
+                               : -1;
+    if (result != 0) {
+        if (result < 0)
+            message_fault(&fault);
+        else
+            say_taken(merging.out);
+        goto done;
+    }
+    status = EXIT_OK;
+    double asked = filter_header(merging.inputs[0])->plan.rate;
+    unsigned layers = merge_layers(merge);
+    warn_of_rate(merging.out, merge_rate(merge), asked);
+    warn_of_queues(&merging);
+    figures_summary(options, {"", "filter", TEXT(merging.out)},
+                    {number_of(layers, "layer", "layers"), "layer_count", COUNT(layers)},
+                    {"rate now", "rate", RATE(merge_rate(merge))},
+                    {"false-positive rate", "false_positive_rate", ASKED(asked)});
 done:
+    merge_free(merge);
     for (size_t i = 0; i < merging.count; i++)
         filter_close(merging.inputs[i]);
     free(merging.inputs);

@@ -76,17 +76,33 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     return 0;
 }
 
-/* CMD failed, as the fault says: puts the lines at the back of the queue, or those that have no
- * tries left into FILTER.failed. With --tries, says nothing if all are only tried again. Returns
- * the exit status. */
-static int put_back(struct pop *pop, struct fault *fault)
+/* After CMD: removes the lines that it read, or all if it read none. If it failed, puts the lines at
+ * the back of the queue, or those that have no tries left into FILTER.failed; with --tries, says
+ * nothing if all are only tried again. Returns the exit status. */
+static int end_pop(struct pop *pop, int status)
 {
-    const struct options *options = pop->job.options;
+    const struct job *job = &pop->job;
+    const struct options *options = job->options;
     const struct queue_failed *what = &pop->failed;
-    struct fault why_not = FAULT_UNSET;
+    struct fault fault = FAULT_UNSET, why_not = FAULT_UNSET;
     char name[SIDE_FILE_NAME_MAX], quoted[QUOTE_MAX], gone[128];
+    uint64_t left;
+    enum child_end end = job_wait(&pop->job, &status, &left, &fault);
+    if (end == CHILD_DONE) {
+        left = job->child.read_nothing ? 0 : left + pop->unwritten;
+        if (remove_delivered(pop, left, &fault) != 0)
+            return message_fault(&fault);
+        if (left > 0)
+            message("%s: exited with 0, but left %" PRIu64 " %s unread (%s in the queue)",
+                    options->exec[0], left, number_lines(left),
+                    number_of(left, "it stays", "they stay"));
+        if (job->child.written > 0 && status == EXIT_OK)
+            signals_forget();
+    }
+    if (end != CHILD_FAILED)
+        return status;
     if (queue_fail(pop->queue, (unsigned)options->tries, &pop->failed, &why_not) != 0) {
-        message_fault(fault);
+        message_fault(&fault);
         fault_way_out(&why_not,
                       what->given_up > 0
                           ? "the lines of %s that were not given up stay where they were"
@@ -95,47 +111,22 @@ static int put_back(struct pop *pop, struct fault *fault)
         return message_fault(&why_not);
     }
     if (options->tries == 0) {
-        fault_way_out(fault, "its lines were moved to the back of the queue");
-        message_fault(fault);
+        fault_way_out(&fault, "its lines were moved to the back of the queue");
+        message_fault(&fault);
         return EXIT_COMMAND;
     }
     if (what->given_up == 0)
-        return EXIT_OK;
+        return status;
     if (what->given_up == 1)
         snprintf(gone, sizeof gone, "'%s' after %u %s; it is", what->line, what->failures,
                  number_of(what->failures, "failure", "failures"));
     else
         snprintf(gone, sizeof gone, "%" PRIu64 " lines after at least %" PRIu64 " %s; they are",
                  what->given_up, options->tries, number_of(options->tries, "failure", "failures"));
-    side_file_shown(pop->job.path, ".failed", name);
-    message("%s: gave up %s in %s (to queue %s again: unseen push%s --failed %s)", pop->job.path,
-            gone, name, number_of(what->given_up, "it", "them"),
-            options->zero_terminated ? " -z" : "", quote_file(pop->job.path, quoted));
-    return EXIT_OK;
-}
-
-/* After CMD: removes the lines that it read, or all if it read none. Returns the exit status. */
-static int end_pop(struct pop *pop, int status)
-{
-    const struct job *job = &pop->job;
-    struct fault fault = FAULT_UNSET;
-    uint64_t left;
-    enum child_end end = job_wait(&pop->job, &status, &left, &fault);
-    if (end == CHILD_FAILED) {
-        int result = put_back(pop, &fault);
-        return result != EXIT_OK ? result : status;
-    }
-    if (end != CHILD_DONE)
-        return status;
-    left = job->child.read_nothing ? 0 : left + pop->unwritten;
-    if (remove_delivered(pop, left, &fault) != 0)
-        return message_fault(&fault);
-    if (left > 0)
-        message("%s: exited with 0, but left %" PRIu64 " %s unread (%s in the queue)",
-                job->options->exec[0], left, number_lines(left),
-                number_of(left, "it stays", "they stay"));
-    if (job->child.written > 0 && status == EXIT_OK)
-        signals_forget();
+    side_file_shown(job->path, ".failed", name);
+    message("%s: gave up %s in %s (to queue %s again: unseen push%s --failed %s)", job->path, gone,
+            name, number_of(what->given_up, "it", "them"), options->zero_terminated ? " -z" : "",
+            quote_file(job->path, quoted));
     return status;
 }
 

@@ -61,31 +61,6 @@ static void tell_pages(struct findings *findings, unsigned number, uint64_t page
     findings->wrong += layer->no_copy;
 }
 
-/* Tells of pages that are fuller or emptier than chance explains, and returns whether there are
- * any. Where an older layer is too full, lines are false drops there and missing in the next
- * layer. */
-static bool check_pages(struct findings *findings, unsigned number)
-{
-    const struct layer_survey *layer = &findings->survey->layer[number - 1];
-    const struct evenness *pages = &layer->evenness;
-    bool crowded = false;
-    for (unsigned older = 0; older < number - 1; older++)
-        crowded = crowded || findings->survey->layer[older].evenness.fuller > 0;
-    if (pages->fuller > 0)
-        tell_pages(findings, number, pages->fuller, pages->most,
-                   layer->no_copy
-                       ? "lines were crafted to fall there, or bits were changed; a new filter "
-                         "made with --secret is safe from crafted lines"
-                       : "as in a copy made while lines were added; if this is no copy, lines "
-                         "were crafted to fall there");
-    if (pages->emptier > 0 && !crowded)
-        tell_pages(findings, number, pages->emptier, pages->least,
-                   layer->no_copy ? "lines were lost, for example in a power cut"
-                                  : "as in a copy made while lines were added; if this is no "
-                                    "copy, lines were lost, for example in a power cut");
-    return pages->fuller > 0 || pages->emptier > 0;
-}
-
 /* Compares a layer with what chance explains, and with what it was made for. */
 static void check_layer(struct findings *findings, unsigned number)
 {
@@ -97,9 +72,26 @@ static void check_layer(struct findings *findings, unsigned number)
     /* 1. Its pages and its counter, but not while it is emptied, or if its writer died then. The
      * bits tell how many keys came. The counter leaves out false drops, a quarter of the keys near
      * p = 0.5, but not those of keys that were in flight together, as with -x. */
+    const struct evenness *pages = &layer->evenness;
     bool being_emptied = generation->retired || turning ||
                          filter_is_half_emptied(filter, number - 1);
-    if (!being_emptied && !check_pages(findings, number)) {
+    if (!being_emptied && pages->fuller > 0)
+        tell_pages(findings, number, pages->fuller, pages->most,
+                   layer->no_copy
+                       ? "lines were crafted to fall there, or bits were changed; a new filter "
+                         "made with --secret is safe from crafted lines"
+                       : "as in a copy made while lines were added; if this is no copy, lines "
+                         "were crafted to fall there");
+    /* Where an older layer is too full, lines are false drops there and missing in this one. */
+    bool crowded = false;
+    for (unsigned older = 0; older < number - 1; older++)
+        crowded = crowded || findings->survey->layer[older].evenness.fuller > 0;
+    if (!being_emptied && pages->emptier > 0 && !crowded)
+        tell_pages(findings, number, pages->emptier, pages->least,
+                   layer->no_copy ? "lines were lost, for example in a power cut"
+                                  : "as in a copy made while lines were added; if this is no "
+                                    "copy, lines were lost, for example in a power cut");
+    if (!being_emptied && pages->fuller == 0 && pages->emptier == 0) {
         bool higher = layer->told && (double)layer->counted_before > layer->keys + tolerance(layer);
         if (higher) {
             note(findings,
@@ -134,43 +126,6 @@ static void check_layer(struct findings *findings, unsigned number)
     if (generation->behind || generation->began > clock_now())
         wrong(findings, "layer %u: the clock was set back (its lines will be forgotten late)",
               number);
-}
-
-/* What writers left that did not end. */
-static void check_leftovers(struct findings *findings)
-{
-    struct fault ignored = FAULT_UNSET;
-    uint64_t end = filter_end(findings->filter);
-    uint64_t bytes = filter_file_bytes(findings->filter);
-    for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
-        struct slot_facts facts = slot_facts(findings->filter, slot);
-        bool alive = slot_lives(findings->filter, slot, &ignored) != 0;
-        if (facts.keys == 0 && (facts.file == 0 || alive))
-            continue;
-        if (facts.keys > facts.capacity)
-            wrong(findings, "slot %u: counts %" PRIu64 " lines in flight, more than fit in it",
-                  slot, facts.keys);
-        else if (!alive)
-            note(findings,
-                 "slot %u: a writer died with lines in flight, or this is a copy made in use (they "
-                 "are not remembered, and come again with their input%s)",
-                 slot, facts.file != 0 ? "; the next writer in this slot removes its file" : "");
-    }
-    if (removal_is_unfinished(findings->filter))
-        note(findings,
-             "unseen remove was killed, or this is a copy made in use (the next writer restores "
-             "its line)");
-    for (unsigned i = 0; i < filter_layers(findings->filter); i++)
-        if (filter_is_half_emptied(findings->filter, i))
-            note(findings,
-                 "layer %u: emptying its staging area was interrupted, or this is a copy made in "
-                 "use (the next writer finishes it)",
-                 i + 1);
-    if (bytes > end)
-        note(findings,
-             "%" PRIu64 " %s after the last layer (left by a writer that was killed while it "
-             "added a layer, or this is a copy made in use; the next layer overwrites them)",
-             bytes - end, number_of(bytes - end, "byte", "bytes"));
 }
 
 static int check_queue(struct findings *findings)
@@ -212,6 +167,7 @@ static int verify_filter(const struct options *options, size_t before, const str
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
     struct findings findings = {.filter = filter, .survey = &survey};
+    struct fault ignored = FAULT_UNSET;
     struct stat stat_of;
     char quoted[QUOTE_MAX];
     (void)before;
@@ -223,7 +179,35 @@ static int verify_filter(const struct options *options, size_t before, const str
         return EXIT_TROUBLE;
     for (unsigned number = 1; number <= survey.layers; number++)
         check_layer(&findings, number);
-    check_leftovers(&findings);
+    /* What writers left that did not end. */
+    for (unsigned slot = 0; slot < SLOTS_MAX; slot++) {
+        struct slot_facts facts = slot_facts(filter, slot);
+        bool alive = slot_lives(filter, slot, &ignored) != 0;
+        if (facts.keys > facts.capacity)
+            wrong(&findings, "slot %u: counts %" PRIu64 " lines in flight, more than fit in it",
+                  slot, facts.keys);
+        else if ((facts.keys > 0 || facts.file != 0) && !alive)
+            note(&findings,
+                 "slot %u: a writer died with lines in flight, or this is a copy made in use (they "
+                 "are not remembered, and come again with their input%s)",
+                 slot, facts.file != 0 ? "; the next writer in this slot removes its file" : "");
+    }
+    if (removal_is_unfinished(filter))
+        note(&findings,
+             "unseen remove was killed, or this is a copy made in use (the next writer restores "
+             "its line)");
+    for (unsigned i = 0; i < filter_layers(filter); i++)
+        if (filter_is_half_emptied(filter, i))
+            note(&findings,
+                 "layer %u: emptying its staging area was interrupted, or this is a copy made in "
+                 "use (the next writer finishes it)",
+                 i + 1);
+    uint64_t end = filter_end(filter), bytes = filter_file_bytes(filter);
+    if (bytes > end)
+        note(&findings,
+             "%" PRIu64 " %s after the last layer (left by a writer that was killed while it "
+             "added a layer, or this is a copy made in use; the next layer overwrites them)",
+             bytes - end, number_of(bytes - end, "byte", "bytes"));
     if (header_has_secret(filter_header(filter)) && stat(filter_path(filter), &stat_of) == 0 &&
         (stat_of.st_mode & S_IROTH) != 0)
         wrong(&findings, "other users can read its secret (chmod o-r %s)",

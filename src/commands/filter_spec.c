@@ -40,13 +40,6 @@ static void apply_given(const struct options *options, struct header *header)
         plan->pages = growth_pages_of_bits(plan, options->bits_per_key);
 }
 
-/* The option that gives the number of lines, as it was spelled. */
-static const char *spelled_lines(const struct options *options)
-{
-    enum option_id id = options->window != 0 ? OPTION_window : OPTION_capacity;
-    return options_has(options, id) ? options->spelled[id] : "-n";
-}
-
 /* --- a new filter --- */
 
 /* --like copies everything, except that another shard, seed or secret may be given. With another
@@ -79,7 +72,8 @@ static int describe_new(const struct options *options, struct header *header)
     bool counted = options->capacity != 0 || options->window != 0;
     bool sized = options->size != 0 || options->bits_per_key != 0;
     bool of_file = options->asked->bit == FOR_PLAN && options->operand_count > 0;
-    const char *lines = spelled_lines(options);
+    enum option_id id = options->window != 0 ? OPTION_window : OPTION_capacity;
+    const char *lines = options_has(options, id) ? options->spelled[id] : "-n";
     if (options->rate != 0 && sized && (counted || options->bits_per_key != 0))
         return message("%s, %s and %s: any two determine the third (leave one out)",
                        of_file ? "FILE" : lines, options->spelled[OPTION_rate],
@@ -141,29 +135,10 @@ int filter_spec_header(const struct options *options, struct header *header)
 
 /* --- filters that exist --- */
 
-/* The options to leave out: `option`, or if that is NULL all that describe the key; or the first
- * that describes the filter, if none of these was given. */
-static const char *options_blamed(const struct options *options, const char *option, char text[128])
-{
-    size_t length = 0;
-    if (options->like != NULL)
-        return options->spelled[OPTION_like];
-    for (enum option_id id = 0; id < OPTIONS; id++) {
-        const struct option_entry *entry = &option_table[id];
-        /* --bits-per-key sets the size. */
-        const char *name = id == OPTION_bits_per_key ? "--size" : entry->spellings[0];
-        bool blamed = option != NULL ? strcmp(name, option) == 0
-                                     : entry->group == GROUP_KEY && entry->describes;
-        if (options_has(options, id) && blamed)
-            length += (size_t)snprintf(text + length, 128 - length, "%s%s",
-                                       length > 0 ? " and " : "", options->spelled[id]);
-    }
-    return length > 0 ? text : options->spelled[options_describing(options)];
-}
-
 int filter_spec_compare(const struct options *options, const struct filter *filter)
 {
     char how[LIKENESS_TEXT], blamed[128];
+    size_t length = 0;
     const char *path = filter_path(filter), *option;
     const struct header *has = filter_header(filter);
     struct header wanted = *has;
@@ -196,6 +171,19 @@ int filter_spec_compare(const struct options *options, const struct filter *filt
     /* 3. Does it have another? */
     if (likeness_difference(has, &wanted, LIKE_WHOLLY, &option, how) == NULL)
         return 0;
+    /* 4. The options to leave out: `option`, or if that is NULL all that describe the key; or the
+     * first that describes the filter, if none of these was given. */
+    for (enum option_id id = 0; id < OPTIONS && options->like == NULL; id++) {
+        const struct option_entry *entry = &option_table[id];
+        /* --bits-per-key sets the size. */
+        const char *name = id == OPTION_bits_per_key ? "--size" : entry->spellings[0];
+        bool is_blamed = option != NULL ? strcmp(name, option) == 0
+                                        : entry->group == GROUP_KEY && entry->describes;
+        if (options_has(options, id) && is_blamed)
+            length += (size_t)snprintf(blamed + length, sizeof blamed - length, "%s%s",
+                                       length > 0 ? " and " : "", options->spelled[id]);
+    }
+    enum option_id first = options->like != NULL ? OPTION_like : options_describing(options);
     return message("%s: was made %s (leave %s out, or make another filter)", path, how,
-                   options_blamed(options, option, blamed));
+                   length > 0 ? blamed : options->spelled[first]);
 }
