@@ -75,14 +75,9 @@ static void warn_of_queues(const struct merging *merging)
     }
 }
 
-static int say_taken(const char *out)
-{
-    return filter_operand_taken(
-        out, "to replace it: --force; to keep its lines: also name it as an input");
-}
-
 int command_merge(const struct options *options)
 {
+    const char *ways_out = "to replace it: --force; to keep its lines: also name it as an input";
     struct fault fault = FAULT_UNSET;
     struct merging merging = {.out = options->output};
     struct confine confine;
@@ -102,7 +97,7 @@ int command_merge(const struct options *options)
                     ? FOUND_FILTER
                     : create_check_path(merging.out, options->force ? OVER_FILTER : 0, &fault);
     if (there == FOUND_OTHER) {
-        say_taken(merging.out);
+        filter_operand_taken(merging.out, ways_out);
         goto done;
     }
     if (there < 0 || (merging.replaced == NULL && queue_check_left(merging.out, -1, &fault) != 0)) {
@@ -120,14 +115,11 @@ int command_merge(const struct options *options)
     merge = merge_new(merging.inputs, merging.count, merging.replaced, &fault);
     int result = merge != NULL ? merge_write(merge, merging.out, there != FOUND_NOTHING, &fault)
                                : -1;
-    if (result != 0) {
-        if (result < 0)
-            message_fault(&fault);
-        else
-            say_taken(merging.out);
+    status = result == 0  ? EXIT_OK
+             : result < 0 ? message_fault(&fault)
+                          : filter_operand_taken(merging.out, ways_out);
+    if (status != EXIT_OK)
         goto done;
-    }
-    status = EXIT_OK;
     double asked = filter_header(merging.inputs[0])->plan.rate;
     unsigned layers = merge_layers(merge);
     warn_of_rate(merging.out, merge_rate(merge), asked);

@@ -132,31 +132,6 @@ static void show_form(struct figures *figures, const struct filter *filter,
                  {NULL, "created", COUNT(header->created)}, {NULL, "uuid", TEXT(uuid)});
 }
 
-/* Returns EXIT_OK, or EXIT_TROUBLE after a message. */
-static int show_queue(struct figures *figures, const struct filter *filter)
-{
-    struct fault fault = FAULT_UNSET;
-    struct queue_facts facts;
-    const char *path = filter_path(filter);
-    int fd = filter_descriptor(filter);
-    if (filter_queue(filter) == QUEUE_NONE) {
-        bool left = queue_check_left(path, fd, &fault) != 0;
-        int status = left ? message_fault(&fault) : EXIT_OK;
-        return left && fault.of == path ? EXIT_OK : status;
-    }
-    int result = queue_facts(filter_real_path(filter), fd, &facts, &fault);
-    if (result == 1)
-        figures_show(figures,
-                     {"queue", NULL, TEXT(figures_text(figures, "missing: %s", fault.object))});
-    if (result != 0)
-        return result == 1 ? EXIT_OK : message_fault(&fault);
-    figures_show(figures, {"waiting", "waiting", LINES(facts.waiting)},
-                 {"held", "held", LINES(facts.held), .note = ", by workers"},
-                 {facts.given_up > 0 ? "given up" : NULL, "given_up", LINES(facts.given_up),
-                  .note = figures_text(figures, ", in %s.failed", filter_real_path(filter))});
-    return EXIT_OK;
-}
-
 /* --- layers --- */
 
 static void show_layer(struct figures *figures, const struct layer_survey *layer, unsigned number)
@@ -222,6 +197,10 @@ static int show_filter(const struct options *options, size_t before, const struc
 {
     static struct survey survey; /* 40 KB, too large for some stacks */
     struct figures figures;
+    struct fault fault = FAULT_UNSET;
+    struct queue_facts facts;
+    const char *path = filter_path(filter), *real_path = filter_real_path(filter);
+    int status = EXIT_OK, found, fd = filter_descriptor(filter);
     if (survey_make(&survey, filter, SURVEY_ALL) != 0)
         return EXIT_TROUBLE;
     if (!options->json && before > 0)
@@ -229,7 +208,23 @@ static int show_filter(const struct options *options, size_t before, const struc
     figures_begin(&figures, stdout, options->json);
     show_lines(&figures, filter, &survey);
     show_form(&figures, filter, &survey);
-    int status = show_queue(&figures, filter);
+    if (filter_queue(filter) == QUEUE_NONE) {
+        if (queue_check_left(path, fd, &fault) != 0) {
+            message_fault(&fault);
+            /* Lines that are left of a queue are no failure. */
+            status = fault.of == path ? EXIT_OK : EXIT_TROUBLE;
+        }
+    } else if ((found = queue_facts(real_path, fd, &facts, &fault)) < 0) {
+        status = message_fault(&fault);
+    } else if (found == 1) {
+        figures_show(&figures,
+                     {"queue", NULL, TEXT(figures_text(&figures, "missing: %s", fault.object))});
+    } else {
+        figures_show(&figures, {"waiting", "waiting", LINES(facts.waiting)},
+                     {"held", "held", LINES(facts.held), .note = ", by workers"},
+                     {facts.given_up > 0 ? "given up" : NULL, "given_up", LINES(facts.given_up),
+                      .note = figures_text(&figures, ", in %s.failed", real_path)});
+    }
     /* Layers: in JSON objects; in text bars, or sentences if there are several. */
     bool draws = !options->json && isatty(STDOUT_FILENO);
     bool shows = options->json || (!draws && survey.layers > 1);

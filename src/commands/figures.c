@@ -43,26 +43,6 @@ static const char *number(const struct figure *row, unsigned digits, char text[N
     return number_text(row->value, digits, text);
 }
 
-static const char *value_in_text(const struct figure *row, char text[2 * NUMBER_TEXT])
-{
-    char digits[NUMBER_TEXT], size[NUMBER_TEXT];
-    if (row->text != NULL || row->kind >= FIGURE_FLAG)
-        return row->text != NULL ? row->text : "";
-    if (row->kind == FIGURE_SHARE)
-        snprintf(digits, sizeof digits, "%.1f%%", row->value * 100);
-    else if (row->kind == FIGURE_BITS)
-        snprintf(digits, sizeof digits, "%.2f", row->value);
-    else
-        number(row, row->kind == FIGURE_ASKED ? NUMBER_ASKED : NUMBER_FOUND, digits);
-    if (row->kind == FIGURE_SIZE)
-        snprintf(text, 2 * NUMBER_TEXT, "%s bytes (%s)", digits, number_size(row->value, size));
-    else if (row->kind == FIGURE_LINES)
-        snprintf(text, 2 * NUMBER_TEXT, "%s %s", digits, number_lines((uint64_t)round(row->value)));
-    else
-        snprintf(text, 2 * NUMBER_TEXT, "%s", digits);
-    return text;
-}
-
 void figures_open(struct figures *figures, const char *name, char bracket)
 {
     if (figures->json && figures->shown > 0)
@@ -98,12 +78,13 @@ void figures_end(struct figures *figures)
 
 void figures_show_rows(struct figures *figures, const struct figure *rows)
 {
-    char text[2 * NUMBER_TEXT], quoted[4 * QUOTE_MAX];
+    char text[2 * NUMBER_TEXT], digits[NUMBER_TEXT], size[NUMBER_TEXT], quoted[4 * QUOTE_MAX];
     FILE *to = figures->to;
     for (const struct figure *row = rows; row->kind != FIGURES_END; row++) {
-        const char *note = row->note != NULL ? row->note : "";
+        const char *note = row->note != NULL ? row->note : "", *value = text;
         if (row->absent || (figures->json ? row->name : row->words) == NULL)
             continue;
+        /* 1. In JSON. */
         if (figures->json && row->rows != NULL) {
             figures_open(figures, row->name, '{');
             figures_show_rows(figures, row->rows);
@@ -111,7 +92,7 @@ void figures_show_rows(struct figures *figures, const struct figure *rows)
             continue;
         }
         if (figures->json) {
-            unsigned digits = row->kind == FIGURE_TIME ? 15 : row->kind == FIGURE_BITS ? 4 : 6;
+            unsigned most = row->kind == FIGURE_TIME ? 15 : row->kind == FIGURE_BITS ? 4 : 6;
             fprintf(to, "%s\"%s\":", figures->shown++ > 0 ? "," : "", row->name);
             if (row->kind == FIGURE_TEXT && row->text != NULL)
                 quote_json(to, row->text);
@@ -120,10 +101,24 @@ void figures_show_rows(struct figures *figures, const struct figure *rows)
             else if (row->kind == FIGURE_FLAG)
                 fputs(row->value != 0 ? "true" : "false", to);
             else
-                fputs(row->kind < FIGURE_FLAG ? number(row, digits, text) : "null", to);
+                fputs(row->kind < FIGURE_FLAG ? number(row, most, digits) : "null", to);
             continue;
         }
-        const char *value = value_in_text(row, text);
+        /* 2. The value in text. */
+        number(row, row->kind == FIGURE_ASKED ? NUMBER_ASKED : NUMBER_FOUND, digits);
+        if (row->text != NULL || row->kind >= FIGURE_FLAG)
+            value = row->text != NULL ? row->text : "";
+        else if (row->kind == FIGURE_SHARE)
+            snprintf(text, sizeof text, "%.1f%%", row->value * 100);
+        else if (row->kind == FIGURE_BITS)
+            snprintf(text, sizeof text, "%.2f", row->value);
+        else if (row->kind == FIGURE_SIZE)
+            snprintf(text, sizeof text, "%s bytes (%s)", digits, number_size(row->value, size));
+        else if (row->kind == FIGURE_LINES)
+            snprintf(text, sizeof text, "%s %s", digits, number_lines((uint64_t)round(row->value)));
+        else
+            value = digits;
+        /* 3. On a line of its own, or in the sentence. */
         if (!figures->sentence) {
             fprintf(to, "%-20s%s", row->words, quote_controls(value, quoted, sizeof quoted));
             fprintf(to, "%s\n", quote_controls(note, quoted, sizeof quoted));

@@ -17,7 +17,8 @@
 struct file {
     enum file_use { FILTER, OUTPUT, TARGET, PENDING, INPUT } is;
     const char *role;
-    const char *name; /* NULL: standard output or input */
+    const char *name;  /* NULL: standard output or input */
+    const char *shown; /* in messages */
     bool exists;
     struct stat status;
 };
@@ -25,17 +26,12 @@ struct file {
 static struct file file_of(enum file_use is, const char *role, const char *name)
 {
     bool standard = name == NULL || (is == INPUT && inputs_is_standard(name));
-    struct file file = {.is = is, .role = role, .name = standard ? NULL : name};
+    struct file file = {.is = is, .role = role, .name = standard ? NULL : name, .shown = name};
     int fd = is == INPUT ? STDIN_FILENO : STDOUT_FILENO;
+    if (standard)
+        file.shown = is == INPUT ? "standard input" : "standard output";
     file.exists = (standard ? fstat(fd, &file.status) : stat(name, &file.status)) == 0;
     return file;
-}
-
-static const char *name_of_file(const struct file *file)
-{
-    if (file->name != NULL)
-        return file->name;
-    return file->is == INPUT ? "standard input" : "standard output";
 }
 
 /* Whether both are one regular file or FIFO; not a terminal, /dev/null, or two ends of a pipe from
@@ -55,13 +51,13 @@ static int refuse_both(const struct file *first, const struct file *second)
     if (first->is == FILTER && second->is == OUTPUT && second->status.st_size == 0)
         return message("%s: used for both FILTER and standard output, and the shell has emptied it "
                        "(restore it from a copy, and redirect the output elsewhere)",
-                       name_of_file(first));
+                       first->shown);
     if (first->is == FILTER && second->is == INPUT)
         return message("%s: used for both FILTER and input (FILTER comes first, then the files to "
                        "read)",
-                       name_of_file(second));
-    return message("%s: used for both %s and %s (name another file)", name_of_file(named),
-                   first->role, second->role);
+                       second->shown);
+    return message("%s: used for both %s and %s (name another file)", named->shown, first->role,
+                   second->role);
 }
 
 /* What a regular file holds; NULL: lines. */
@@ -114,20 +110,20 @@ int file_uses_check(const struct file_uses *uses)
     /* 3. They are not read from there, nor from what is written to. */
     for (const char **name = uses->inputs; name != NULL && *name != NULL; name++) {
         struct file input = file_of(INPUT, "input", *name);
-        const char *shown = name_of_file(&input), *content;
+        const char *content;
         for (size_t i = 0; i < n; i++)
             if (is_same_file(&written[i], &input))
                 return refuse_both(&written[i], &input);
         if ((content = content_of(&input)) == NULL)
             continue;
         if (strcmp(content, "a filter") == 0)
-            return message("%s: is a filter, not a file of lines (%s)", shown,
+            return message("%s: is a filter, not a file of lines (%s)", input.shown,
                            uses->filter == NULL && input.name != NULL
                                ? "all operands are files to read"
                                : "FILTER comes first, then the files to read");
         return message("%s: is %s, not a file of lines (to remember its lines: unseen commit "
                        "FILTER %s)",
-                       shown, content,
+                       input.shown, content,
                        input.name == NULL ? "FILE" : quote_file(input.name, quoted));
     }
     return 0;

@@ -44,16 +44,13 @@ const char *filter_operand(const struct options *options)
                 options->asked->name);
     else if (name == NULL)
         message("FILTER is missing (%s)", options->asked->synopsis);
-    else if (filter_operand_is_name(name, options))
+    else if (!filter_operand_is_name(name, options))
+        return NULL;
+    else if (options->asked->operands == OPERANDS_FILTER && options->operand_count > 1)
+        message("%s: extra operand (%s)", options->operands[1], options->asked->synopsis);
+    else
         return name;
     return NULL;
-}
-
-int filter_operand_alone(const struct options *options)
-{
-    if (options->operand_count > 1)
-        return message("%s: extra operand (%s)", options->operands[1], options->asked->synopsis);
-    return 0;
 }
 
 /* --- filters that cannot be used --- */
@@ -232,7 +229,7 @@ int command_create(const struct options *options)
 {
     struct fault fault = FAULT_UNSET;
     const char *path = filter_operand(options);
-    if (path == NULL || filter_operand_alone(options) != 0)
+    if (path == NULL)
         return EXIT_TROUBLE;
     int result = make_filter(path, options, OVER_EMPTY | (options->force ? OVER_FILTER : 0));
     if (result > 0)

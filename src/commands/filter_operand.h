@@ -8,14 +8,12 @@
 #include "commands/options.h"
 #include "filter/writer.h"
 
-/* The first operand, if it can name a filter: not missing, '' or '-'. NULL after a message. */
+/* The first operand, if it can name a filter (not missing, '' or '-') and is the only one where the
+ * command takes no other. NULL after a message. */
 const char *filter_operand(const struct options *options);
 
 /* Whether a name can be that of a filter: not '' or '-'. False after a message. */
 bool filter_operand_is_name(const char *name, const struct options *options);
-
-/* For a command that takes nothing after FILTER. Returns 0, or EXIT_TROUBLE after a message. */
-int filter_operand_alone(const struct options *options);
 
 /* Opens an existing filter for reading. NULL after a message. */
 struct filter *filter_operand_open_to_read(const char *path, const struct options *options);

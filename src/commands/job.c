@@ -36,8 +36,7 @@ int job_parse(struct job *job, const struct options *options)
     *job = (struct job){.options = options};
     if (operands != OPERANDS_FILES && !in_memory) {
         job->path = filter_operand(options);
-        if (job->path == NULL ||
-            (operands == OPERANDS_FILTER && filter_operand_alone(options) != 0))
+        if (job->path == NULL)
             return EXIT_TROUBLE;
     }
     inputs_parse(&job->inputs, options, job->path != NULL || bit == FOR_SHARD ? 1 : 0);
@@ -89,34 +88,14 @@ static int open_in_memory(const struct options *options, struct filter **filter,
     return *writer != NULL ? 0 : message_fault(&fault);
 }
 
-/* Before the filter is made: a list that is appended to has lines that the filter would not know.
- * With -a that is only told, because the filter may lie on a tmpfs, and the job must go on. */
-static int check_list(const struct job *job)
-{
-    const struct options *options = job->options;
-    const char *list = options->tee != NULL ? options->tee : options->append;
-    char filter[QUOTE_MAX], file[QUOTE_MAX];
-    struct stat status;
-    if (list == NULL || stat(list, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
-        return 0;
-    bool goes_on = options->tee == NULL;
-    char *words = goes_on ? NULL : options_words(options, FOR_CREATE);
-    message("%s: has lines that %s %s: unseen add%s%s%s%s %s %s)", list, job->path,
-            goes_on ? "does not know, and which may come again (to add them"
-                    : "would not know (first",
-            goes_on ? "" : " --create", words != NULL ? words : "",
-            options->zero_terminated ? " -z" : "", options->header ? " --header" : "",
-            quote_file(job->path, filter), quote_file(list, file));
-    free(words);
-    return goes_on ? 0 : EXIT_TROUBLE;
-}
-
 int job_open(struct job *job)
 {
     const struct options *options = job->options;
     struct pipeline_plan *plan = &job->plan;
     const struct recipe *recipe = &job->recipe;
     struct fault fault = FAULT_UNSET;
+    struct stat status;
+    char filter[QUOTE_MAX], file[QUOTE_MAX];
     bool reads = options->asked->bit == FOR_QUERY;
     bool opens = options->asked->operands == OPERANDS_FILTER_FILES;
     bool is_made = opens && options->create && !options->failed && access(job->path, F_OK) != 0;
@@ -132,8 +111,25 @@ int job_open(struct job *job)
 
     /* 2. The filter: none is made if the inputs are missing. With --pending an existing one is only
      * read. */
-    if (is_made && (inputs_check_readable(&job->inputs) != 0 || check_list(job) != 0))
+    if (is_made && inputs_check_readable(&job->inputs) != 0)
         return EXIT_TROUBLE;
+    /* A list that is appended to has lines that a new filter would not know. With -a that is only
+     * told, because the filter may lie on a tmpfs, and the job must go on. */
+    const char *list = options->tee != NULL ? options->tee : options->append;
+    if (is_made && list != NULL && stat(list, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size > 0) {
+        bool goes_on = options->tee == NULL;
+        char *words = goes_on ? NULL : options_words(options, FOR_CREATE);
+        message("%s: has lines that %s %s: unseen add%s%s%s%s %s %s)", list, job->path,
+                goes_on ? "does not know, and which may come again (to add them"
+                        : "would not know (first",
+                goes_on ? "" : " --create", words != NULL ? words : "",
+                options->zero_terminated ? " -z" : "", options->header ? " --header" : "",
+                quote_file(job->path, filter), quote_file(list, file));
+        free(words);
+        if (!goes_on)
+            return EXIT_TROUBLE;
+    }
     if (opens && job->path != NULL) {
         plan->filter = filter_operand_open(job->path, options, !reads && plan->pending == NULL,
                                            reads ? NULL : &plan->writer);

@@ -19,32 +19,29 @@
 #define UNSEEN_VERSION "unknown"
 #endif
 
-/* If a standard descriptor is closed, the next file that is opened would get it, and lines might be
- * written into a filter. So puts the end of a pipe there on which it will fail: the end to be
- * written to on standard input, the other one elsewhere. /dev/null may be missing (chroot). */
-static int occupy_standard_descriptors(void)
-{
-    int ends[2]; /* the lowest that are free */
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) >= 0)
-            continue;
-        if (pipe(ends) != 0 || (fd == STDIN_FILENO && dup2(ends[1], fd) != fd))
-            return message("%s: %s", fd == STDIN_FILENO ? "standard input" : "standard output",
-                           strerror(errno));
-        close(ends[1]);
-    }
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     struct options options;
     const struct command *command = NULL;
-    int status = EXIT_TROUBLE;
+    int status = EXIT_TROUBLE, ends[2]; /* the lowest descriptors that are free */
+    bool ready = true;
     signals_start();
-    bool ready = occupy_standard_descriptors() == 0;
     map_start(message_map_failed);
-    /* 1. Which command? The first operand, if it has the form of one; else the plain form. */
+    /* 1. If a standard descriptor is closed, the next file that is opened would get it, and lines
+     * might be written into a filter. So puts the end of a pipe there on which it will fail: the end
+     * to be written to on standard input, the other one elsewhere. /dev/null may be missing
+     * (chroot). */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && ready; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        ready = pipe(ends) == 0 && (fd != STDIN_FILENO || dup2(ends[1], fd) == fd);
+        if (ready)
+            close(ends[1]);
+        else
+            message("%s: %s", fd == STDIN_FILENO ? "standard input" : "standard output",
+                    strerror(errno));
+    }
+    /* 2. Which command? The first operand, if it has the form of one; else the plain form. */
     if (ready && options_parse(&options, argc, argv) == 0) {
         const char *word = options.operands[0];
         command = &command_table[0];
@@ -57,7 +54,7 @@ int main(int argc, char **argv)
         }
         options.asked = command;
     }
-    /* 2. Run it. */
+    /* 3. Run it. */
     if (command != NULL && options_has(&options, OPTION_help)) {
         status = command_print_help(command);
     } else if (command != NULL && options_has(&options, OPTION_version)) {
@@ -71,7 +68,7 @@ int main(int argc, char **argv)
             network_allow();
         status = command->run(&options);
     }
-    /* 3. A signal that came meanwhile ends the process now. */
+    /* 4. A signal that came meanwhile ends the process now. */
     signals_raise();
     return message_exit_status(status);
 }

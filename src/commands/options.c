@@ -376,7 +376,9 @@ char *options_words(const struct options *options, unsigned commands)
     char *words = NULL, quoted[QUOTE_MAX];
     size_t length;
     FILE *to = open_memstream(&words, &length);
-    for (enum option_id id = 0; id < OPTIONS && to != NULL; id++) {
+    if (to == NULL)
+        return NULL;
+    for (enum option_id id = 0; id < OPTIONS; id++) {
         if (!options_has(options, id) || (option_table[id].commands & commands) == 0 ||
             id == OPTION_exec)
             continue;
@@ -384,7 +386,7 @@ char *options_words(const struct options *options, unsigned commands)
         if (options->given[id] != NULL)
             fprintf(to, " %s", quote_word(options->given[id], quoted));
     }
-    if (to != NULL && fclose(to) == 0)
+    if (fclose(to) == 0)
         return words;
     free(words);
     return NULL;
@@ -393,20 +395,23 @@ char *options_words(const struct options *options, unsigned commands)
 char *options_command(const struct options *options, size_t operands)
 {
     const char *name = options->asked->name;
+    const char *const *exec = operands > 0 ? options->exec : NULL;
     char *text = NULL, *words = options_words(options, options->asked->bit), quoted[QUOTE_MAX];
     size_t length;
     FILE *to = words != NULL ? open_memstream(&text, &length) : NULL;
-    if (to != NULL)
-        fprintf(to, "unseen%s%s%s", name[0] != '\0' ? " " : "", name, words);
-    free(words);
-    for (size_t i = 0; to != NULL && i < operands; i++)
+    if (to == NULL)
+        goto done;
+    fprintf(to, "unseen%s%s%s", name[0] != '\0' ? " " : "", name, words);
+    for (size_t i = 0; i < operands; i++)
         fprintf(to, " %s%s", name[0] == '\0' && command_is_word(options->operands[i]) ? "./" : "",
                 quote_file(options->operands[i], quoted));
-    for (size_t i = 0;
-         to != NULL && operands > 0 && options->exec != NULL && options->exec[i] != NULL; i++)
-        fprintf(to, "%s %s", i == 0 ? " -x" : "", quote_word(options->exec[i], quoted));
-    if (to != NULL && fclose(to) == 0)
-        return text;
-    free(text);
-    return NULL;
+    for (size_t i = 0; exec != NULL && exec[i] != NULL; i++)
+        fprintf(to, "%s %s", i == 0 ? " -x" : "", quote_word(exec[i], quoted));
+    if (fclose(to) != 0) {
+        free(text);
+        text = NULL;
+    }
+done:
+    free(words);
+    return text;
 }

@@ -35,33 +35,27 @@ static struct moment now(void)
     };
 }
 
-static void write_time(char text[48], const char *before, double duration, const char *after)
-{
-    uint64_t seconds = (uint64_t)duration;
-    unsigned minute = (unsigned)(seconds / 60 % 60), second = (unsigned)(seconds % 60);
-    char hours[24] = "";
-    if (seconds >= 3600)
-        snprintf(hours, sizeof hours, "%" PRIu64 ":", seconds / 3600);
-    snprintf(text, 48, seconds < 3600 ? ", %s%s%u:%02u%s" : ", %s%s%02u:%02u%s", before, hours,
-             minute, second, after);
-}
-
 /* Most important first, because the end is cut off if it does not fit. */
 static void draw(const struct moment *from, bool ended)
 {
     struct moment to = now();
     char text[256], size[NUMBER_TEXT], rate[NUMBER_TEXT], share[16] = "", time[48] = "";
-    char chosen[64] = "", *comma;
+    char hours[24] = "", chosen[64] = "", *comma;
     double seconds = (double)(to.at - from->at) / 1000, each = seconds > 0 ? 1 / seconds : 0;
     double byte_rate = (double)(to.bytes - from->bytes) * each;
     /* If more bytes came than expected, the size was wrong, as in /proc. */
     bool known = progress.total > 0 && to.bytes <= progress.total;
     if (known)
         snprintf(share, sizeof share, "%u%% of ", (unsigned)(to.bytes * 100 / progress.total));
-    if (ended)
-        write_time(time, "in ", seconds, "");
-    else if (known && byte_rate >= 1)
-        write_time(time, "", (double)(progress.total - to.bytes) / byte_rate, " left");
+    if (ended || (known && byte_rate >= 1)) {
+        double left = ended ? seconds : (double)(progress.total - to.bytes) / byte_rate;
+        uint64_t whole = (uint64_t)left;
+        unsigned minute = (unsigned)(whole / 60 % 60), second = (unsigned)(whole % 60);
+        if (whole >= 3600)
+            snprintf(hours, sizeof hours, "%" PRIu64 ":", whole / 3600);
+        snprintf(time, sizeof time, whole < 3600 ? ", %s%s%u:%02u%s" : ", %s%s%02u:%02u%s",
+                 ended ? "in " : "", hours, minute, second, ended ? "" : " left");
+    }
     if (progress.what != NULL)
         snprintf(chosen, sizeof chosen, ", %" PRIu64 " %s", *progress.chosen, progress.what);
     number_size((double)(known ? progress.total : to.bytes), size);
