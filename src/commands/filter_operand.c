@@ -140,7 +140,7 @@ int filter_operand_each(const struct options *options, filter_visitor *visit)
     int worst = EXIT_OK;
     if (filter_operand(options) == NULL)
         return EXIT_TROUBLE;
-    for (size_t i = 0; i < options->operand_count && !signals_arrived(); i++) {
+    for (size_t i = 0; paths[i] != NULL && !signals_arrived(); i++) {
         struct filter *filter = filter_operand_open_to_read(paths[i], options);
         if (i == 0) {
             confine_begin(&confine);
