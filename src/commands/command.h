@@ -56,9 +56,9 @@ int command_unknown(const char *word, bool is_operand);
  * asked before habit_typo: a habit is no typo. */
 const char *habit_find(const char *word, unsigned commands);
 
-/* How many edits make `name`, of at most NAME_LONGEST bytes, of a word that may be a typo: one, or in
- * long words two. An edit changes, adds or removes a byte, or swaps two neighbours. TOO_MANY: it is
- * another word. */
+/* How many edits make `name`, of at most NAME_LONGEST bytes, of a word that may be a typo: one, or
+ * in long words two. An edit changes, adds or removes a byte, or swaps two neighbours. TOO_MANY: it
+ * is another word. */
 enum { TOO_MANY = 3, NAME_LONGEST = 32 };
 unsigned habit_typo(const char *word, const char *name);
 

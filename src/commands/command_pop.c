@@ -76,8 +76,8 @@ static int pop_lines(struct pop *pop, struct fault *fault)
     return 0;
 }
 
-/* After CMD: removes the lines that it read, or all if it read none. If it failed, puts the lines at
- * the back of the queue, or those that have no tries left into FILTER.failed; with --tries, says
+/* After CMD: removes the lines that it read, or all if it read none. If it failed, puts the lines
+ * at the back of the queue, or those that have no tries left into FILTER.failed; with --tries, says
  * nothing if all are only tried again. Returns the exit status. */
 static int end_pop(struct pop *pop, int status)
 {

@@ -28,8 +28,8 @@ int main(int argc, char **argv)
     signals_start();
     map_start(message_map_failed);
     /* 1. If a standard descriptor is closed, the next file that is opened would get it, and lines
-     * might be written into a filter. So puts the end of a pipe there on which it will fail: the end
-     * to be written to on standard input, the other one elsewhere. /dev/null may be missing
+     * might be written into a filter. So puts the end of a pipe there on which it will fail: the
+     * end to be written to on standard input, the other one elsewhere. /dev/null may be missing
      * (chroot). */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && ready; fd++) {
         if (fcntl(fd, F_GETFD) >= 0)
