@@ -8,8 +8,8 @@
 #include "commands/message.h"
 #include "core/growth.h"
 #include "core/hyperloglog.h"
+#include "system/machine.h"
 #include "system/signals.h"
-#include "system/terminal.h"
 #include "text/number.h"
 
 #include <errno.h>

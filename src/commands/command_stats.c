@@ -7,7 +7,6 @@
 #include "filter/survey.h"
 #include "queue/queue.h"
 #include "system/machine.h"
-#include "system/terminal.h"
 #include "text/number.h"
 
 #include <inttypes.h>

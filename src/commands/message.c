@@ -1,7 +1,7 @@
 #include "commands/message.h"
 
+#include "system/machine.h"
 #include "system/signals.h"
-#include "system/terminal.h"
 #include "text/quote.h"
 
 #include <errno.h>

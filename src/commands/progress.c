@@ -1,7 +1,6 @@
 #include "commands/progress.h"
 
 #include "system/machine.h"
-#include "system/terminal.h"
 #include "text/number.h"
 
 #include <inttypes.h>

@@ -202,7 +202,7 @@ int pages_clear(const struct filter *filter, const struct layer *layer, bool flu
             return -1;
         /* If it can, the file system makes the blocks read as zeros, instead of writing them. But
          * that may wait for the disk. */
-        if (!flush || io_zero(filter->file.fd, page_at(layer, page), slice) != 0)
+        if (!flush || io_change(filter->file.fd, IO_ZERO, page_at(layer, page), slice) != 0)
             memset(bytes + page * PAGE_BYTES, 0, slice);
     }
     return flush ? pages_flush(filter, layer, "cannot forget", fault) : 0;

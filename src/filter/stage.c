@@ -323,7 +323,7 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
             size_t bytes = (size_t)(left < SLICE ? left : SLICE) * PAGE_BYTES;
             if (filter_check_signals(filter, fault) != 0)
                 return -1;
-            if (io_punch_hole(filter->file.fd, stage->at + page * PAGE_BYTES, bytes) != 0)
+            if (io_change(filter->file.fd, IO_FREE, stage->at + page * PAGE_BYTES, bytes) != 0)
                 memset(&stage->table[page * KEYS_A_PAGE], 0, bytes);
         }
         put64(filter, layer->state_at + LAYER_EMPTYING, 0);
@@ -331,7 +331,7 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
 
     /* All blocks are allocated, and the era is flushed before keys come, or they would not be found
      * after a power cut. */
-    stage->unused = io_reserve(filter->file.fd, stage->at, stage->pages * PAGE_BYTES) != 0;
+    stage->unused = io_change(filter->file.fd, IO_RESERVE, stage->at, stage->pages * PAGE_BYTES) != 0;
     if (!stage->unused && !in_use(era)) {
         put64(filter, layer->state_at + LAYER_ERA, ++era);
         stage->unused = msync(filter->metadata, FLIGHT_AT, MS_SYNC) != 0;

@@ -127,7 +127,7 @@ int input_change_buffer(struct input *input, struct input_buffer *buffer, struct
 bool input_wait(struct input *input, int milliseconds)
 {
     /* At the end of a file, and after an error, input_next does not wait. */
-    return signals_wait_readable(input->fd, milliseconds) != 0;
+    return signals_wait(input->fd, POLLIN, milliseconds) != 0;
 }
 
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
@@ -159,7 +159,7 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
         ssize_t n = signals_read(input->fd, buffer->bytes + input->filled,
                                  most < input->most_read ? most : input->most_read);
         if (n < 0) {
-            if ((errno == EAGAIN && signals_wait_readable(input->fd, -1) >= 0) ||
+            if ((errno == EAGAIN && signals_wait(input->fd, POLLIN, -1) >= 0) ||
                 (errno == EINTR && !signals_arrived()))
                 continue;
             return fault_errno(fault, input->name, NULL, errno);

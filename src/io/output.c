@@ -2,9 +2,9 @@
 
 #include "core/bytes.h"
 #include "system/io.h"
+#include "system/machine.h"
 #include "system/path.h"
 #include "system/signals.h"
-#include "system/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

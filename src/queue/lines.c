@@ -275,7 +275,7 @@ int queue_take(struct queue *queue, uint64_t most, uint64_t wait, bool until_don
         /* A pause, so that many waiting processes do not keep the lock from working ones. */
         uint64_t pause = 50 + 20 * queue->held_for, left = wait - waited;
         pause = pause < PAUSE_MAX ? pause : PAUSE_MAX;
-        (void)signals_wait_readable(-1, (int)(left < pause ? left : pause));
+        (void)signals_wait(-1, 0, (int)(left < pause ? left : pause));
     }
 }
 

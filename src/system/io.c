@@ -23,7 +23,7 @@ size_t io_write(int fd, const void *bytes, size_t length, bool to_the_end)
         ssize_t n = write(fd, from + done, length - done);
         if (n >= 0)
             done += (size_t)n;
-        else if (errno == EAGAIN || errno == EWOULDBLOCK ? signals_wait_writable(fd) != 0
+        else if (errno == EAGAIN || errno == EWOULDBLOCK ? signals_wait(fd, POLLOUT, -1) < 0
                                                          : errno != EINTR)
             break;
     }
@@ -77,26 +77,13 @@ int io_allocate(int fd, uint64_t at, uint64_t bytes)
     return error == 0 ? 0 : -1;
 }
 
-static int change_blocks(int fd, int how, uint64_t at, uint64_t bytes)
+int io_change(int fd, enum io_change change, uint64_t at, uint64_t bytes)
 {
+    static const int how[] = {
+        [IO_RESERVE] = 0, [IO_FREE] = FALLOC_FL_PUNCH_HOLE, [IO_ZERO] = FALLOC_FL_ZERO_RANGE};
     int result;
     do
-        result = fallocate(fd, how | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
+        result = fallocate(fd, how[change] | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
     while (result != 0 && errno == EINTR && !signals_arrived());
     return result;
-}
-
-int io_reserve(int fd, uint64_t at, uint64_t bytes)
-{
-    return change_blocks(fd, 0, at, bytes);
-}
-
-int io_punch_hole(int fd, uint64_t at, uint64_t bytes)
-{
-    return change_blocks(fd, FALLOC_FL_PUNCH_HOLE, at, bytes);
-}
-
-int io_zero(int fd, uint64_t at, uint64_t bytes)
-{
-    return change_blocks(fd, FALLOC_FL_ZERO_RANGE, at, bytes);
 }

@@ -28,15 +28,16 @@ void io_read_text(const char *path, char *text, size_t size);
  * are zeros. Returns 0, or -1 with errno: EINTR if a signal told the program to end. */
 int io_allocate(int fd, uint64_t at, uint64_t bytes);
 
-/* Allocates blocks within a file that others may be writing to. If the file system cannot
- * allocate, this fails, where io_allocate reads and writes a byte of each block. */
-int io_reserve(int fd, uint64_t at, uint64_t bytes);
+/* What the file system can do with blocks within a file that others may be writing to. */
+enum io_change {
+    /* Allocates them. Where io_allocate would read and write a byte of each, this fails. */
+    IO_RESERVE,
+    IO_FREE, /* frees them; they then read as zeros */
+    IO_ZERO, /* clears them in milliseconds; they stay allocated */
+};
 
-/* Frees blocks, which then read as zeros. Returns 0, or -1 with errno, and some bytes may be
- * unchanged then; not all file systems can do this. */
-int io_punch_hole(int fd, uint64_t at, uint64_t bytes);
-
-/* Clears blocks, which stay allocated, in milliseconds. Returns as io_punch_hole. */
-int io_zero(int fd, uint64_t at, uint64_t bytes);
+/* Returns 0, or -1 with errno, and some bytes may be changed then. Not all file systems can do
+ * this. */
+int io_change(int fd, enum io_change change, uint64_t at, uint64_t bytes);
 
 #endif

@@ -1,11 +1,13 @@
 /*
- * machine - what a program asks its machine for: memory, the time, and random numbers.
+ * machine - what a program asks of its surroundings: memory, the time, random numbers, and the
+ * terminal, with a line on standard error that is redrawn in place.
  */
 #ifndef UNSEEN_SYSTEM_MACHINE_H
 #define UNSEEN_SYSTEM_MACHINE_H
 
 #include "system/fault.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The bytes of memory that this process may use: the machine's, or if that is less, the limit of
@@ -35,5 +37,20 @@ uint64_t random_word(void);
 
 /* 64 bits for secrets. Waits until the system has them. Returns 0, or -1 with the fault. */
 int random_secret(uint64_t *word, struct fault *fault);
+
+/* The columns of the terminal, at least 20; 80 if `fd` is not a terminal. */
+unsigned terminal_width(int fd);
+
+/* Draws a line on standard error, which must be a terminal, over the line drawn before. `stays`:
+ * this is the last one, and ends with a newline. Does nothing in a background process. */
+void terminal_draw(const char *line, bool stays);
+
+/* To be called before a write to `fd`: if it is a terminal, clears the drawn line. Preserves errno;
+ * safe in a signal handler. */
+void terminal_clear(int fd);
+
+/* Whether the environment asks for a UTF-8 locale. The program itself stays in the C locale,
+ * because lines are only bytes. */
+bool terminal_shows_utf8(void);
 
 #endif

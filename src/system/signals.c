@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,10 +54,9 @@ static void read_process(pid_t pid, const char *name, char *text, size_t size)
 
 /* A signal that tells the process to end. It is passed on to the receiver, unless that has it
  * already: programs that handle a signal often abort when it comes a second time. */
-static void on_end(int signal_number, siginfo_t *info, void *context)
+static void on_end(int signal_number, const siginfo_t *info)
 {
-    (void)context;
-    int error = errno, bit = 1 << signal_number;
+    int bit = 1 << signal_number;
     if (!pending)
         pending = signal_number;
     /* The terminal sends it to the whole foreground group, but a hangup only to the leader of the
@@ -82,73 +80,55 @@ static void on_end(int signal_number, siginfo_t *info, void *context)
     }
     /* If the flag was set just before a system call that blocks, SIGALRM interrupts it. */
     alarm(1);
-    errno = error;
 }
 
-/* Repeated, because a system call may begin just after this signal, too. */
-static void on_alarm(int signal_number)
+static void on_signal(int signal_number, siginfo_t *info, void *context)
 {
     int error = errno;
-    (void)signal_number;
-    signals_touch_now();
-    if (repeats || pending)
-        alarm(1);
-    if (due != 0 && --patience <= 0) {
-        for (size_t i = 0; i < ENDS; i++)
-            if ((due & 1 << ends[i]) != 0)
-                pass_on(ends[i]);
-        due = 0;
+    (void)context;
+    switch (signal_number) {
+    case SIGURG:  /* the interrupted system call fails with EINTR, */
+    case SIGXFSZ: /* or with EFBIG at a limit on file size */
+        break;
+    case SIGTSTP:
+        if (stop_held)
+            stop_pending = 1;
+        else
+            raise(SIGSTOP);
+        break;
+    case SIGALRM:
+        signals_touch_now();
+        /* Repeated, because a system call may begin just after this signal, too. */
+        if (repeats || pending)
+            alarm(1);
+        if (due != 0 && --patience <= 0) {
+            for (size_t i = 0; i < ENDS; i++)
+                if ((due & 1 << ends[i]) != 0)
+                    pass_on(ends[i]);
+            due = 0;
+        }
+        break;
+    default:
+        on_end(signal_number, info);
     }
     errno = error;
-}
-
-static void on_stop(int signal_number)
-{
-    (void)signal_number;
-    if (stop_held) {
-        stop_pending = 1;
-        return;
-    }
-    int error = errno;
-    raise(SIGSTOP);
-    errno = error;
-}
-
-/* The interrupted system call fails with EINTR, or with EFBIG at a limit on file size. */
-static void ignore(int signal_number)
-{
-    (void)signal_number;
-}
-
-/* --- start --- */
-
-/* Without SA_RESTART, so that blocked system calls return. */
-static void install(int signal_number, void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler};
-    sigfillset(&action.sa_mask);
-    sigaction(signal_number, &action, NULL);
-}
-
-static bool is_ignored(int signal_number)
-{
-    struct sigaction before;
-    return sigaction(signal_number, NULL, &before) != 0 || before.sa_handler == SIG_IGN;
 }
 
 void signals_start(void)
 {
-    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO};
+    static const int others[] = {SIGTSTP, SIGXFSZ, SIGALRM, SIGURG};
+    enum { OTHERS = sizeof others / sizeof *others };
+    /* Without SA_RESTART, so that blocked system calls return. */
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, before;
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < ENDS; i++)
-        if (!is_ignored(ends[i]))
-            sigaction(ends[i], &action, NULL);
-    if (!is_ignored(SIGTSTP))
-        install(SIGTSTP, on_stop);
-    install(SIGXFSZ, ignore);
-    install(SIGALRM, on_alarm);
+    for (size_t i = 0; i < ENDS + OTHERS; i++) {
+        int number = i < ENDS ? ends[i] : others[i - ENDS];
+        bool stays_ignored = i < ENDS || number == SIGTSTP;
+        if (!stays_ignored ||
+            (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN))
+            sigaction(number, &action, NULL);
+    }
     alarms = true;
-    install(SIGURG, ignore);
 }
 
 /* --- the end of the process --- */
@@ -260,21 +240,11 @@ ssize_t signals_read(int fd, void *buffer, size_t length)
     return read(fd, buffer, length);
 }
 
-static int poll_one(int fd, short events, int milliseconds)
+int signals_wait(int fd, short events, int milliseconds)
 {
     struct pollfd poll_fd = {.fd = fd, .events = events};
     int n = poll(&poll_fd, 1, milliseconds);
     return n < 0 && errno == EINTR ? pending != 0 : n;
-}
-
-int signals_wait_readable(int fd, int milliseconds)
-{
-    return poll_one(fd, POLLIN, milliseconds);
-}
-
-int signals_wait_writable(int fd)
-{
-    return poll_one(fd, POLLOUT, -1) < 0 ? -1 : 0;
 }
 
 /* --- threads --- */

@@ -12,6 +12,7 @@
 #ifndef UNSEEN_SYSTEM_SIGNALS_H
 #define UNSEEN_SYSTEM_SIGNALS_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -60,9 +61,10 @@ void signals_forget(void);
 int signals_open(const char *path, int flags, mode_t mode);
 ssize_t signals_read(int fd, void *buffer, size_t length);
 
-/* Waits for at most `milliseconds`, or without limit if negative. Returns 1 if there is input
- * or a signal told the process to end, 0 if time ran out or another signal came, -1 with errno. */
-int signals_wait_readable(int fd, int milliseconds);
+/* Waits until poll(2) reports one of `events` for `fd` (none for -1), for at most `milliseconds`, or
+ * without limit if negative. Returns 1 if it did or a signal told the process to end, 0 if time
+ * ran out or another signal came, -1 with errno. */
+int signals_wait(int fd, short events, int milliseconds);
 
 /* Starts a thread, which must be joined. The first thread gets all signals, because it knows what
  * is in flight, except for SIGBUS, which goes to the thread whose map failed, and SIGURG, which
@@ -78,8 +80,5 @@ void signals_end_thread(pthread_t thread);
  * 1; 0 if time ran out, by a clock that may be changed meanwhile; -1 if a signal told the process
  * to end. */
 int signals_wait_semaphore(sem_t *semaphore, int milliseconds);
-
-/* Waits until a descriptor can be written to, or a signal comes. Returns 0, or -1 with errno. */
-int signals_wait_writable(int fd);
 
 #endif
