@@ -1,7 +1,5 @@
 #include "core/cells.h"
 
-#include <string.h>
-
 static uint8_t *block_of(const struct bits *bits, struct key key, const struct walk *walk)
 {
     return bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES +
@@ -57,11 +55,6 @@ bool cells_restore(const struct bits *bits, struct key key, const uint8_t *copy)
 }
 
 /* --- layers together --- */
-
-bool join_is_possible(const struct bits *a, const struct bits *b)
-{
-    return a->pages == b->pages && memcmp(&a->geometry, &b->geometry, sizeof a->geometry) == 0;
-}
 
 /* Adds eight cells of 4 bits, each in a byte of its own; sums above 15 become 15. */
 static uint64_t add_spread(uint64_t a, uint64_t b)

@@ -82,11 +82,6 @@ double estimate_keys(const struct estimate *estimate)
     return estimate->log_sum / log_zero(estimate->geometry) + 0.0;
 }
 
-bool estimate_is_told(const struct estimate *estimate)
-{
-    return estimate->full * 2 <= estimate->pages;
-}
-
 double estimate_least_keys(const struct estimate *estimate)
 {
     return estimate->most_log_sum / log_zero(estimate->geometry) + 0.0;

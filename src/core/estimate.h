@@ -72,9 +72,13 @@ double estimate_deviation(const struct estimate *estimate);
 double estimate_rate(const struct estimate *estimate);
 double estimate_fill(const struct estimate *estimate);
 
-/* Whether the bits tell the number of keys: at most half of the pages are full. If not, a lower
- * bound of it, by six standard deviations. */
-bool estimate_is_told(const struct estimate *estimate);
+/* Whether the bits tell the number of keys: at most half of the pages are full. */
+static inline bool estimate_is_told(const struct estimate *estimate)
+{
+    return estimate->full * 2 <= estimate->pages;
+}
+
+/* If they do not: a lower bound of it, by six standard deviations. */
 double estimate_least_keys(const struct estimate *estimate);
 
 #endif

@@ -39,46 +39,6 @@ double evenness_evidence(struct geometry geometry, double pages, double fill, do
     return copysign(distance / ratio, keys - mean);
 }
 
-/* The pages that have not been set aside: those of the steps from..to. */
-struct rest {
-    const struct estimate *estimate;
-    unsigned from, to;
-    double pages, set;
-};
-
-/* The most, and the fewest, cells set in a page of this step. */
-static double most_set(const struct rest *rest, unsigned step)
-{
-    return (double)step * geometry_page_cells(rest->estimate->geometry) / ESTIMATE_STEPS;
-}
-
-static double least_set(const struct rest *rest, unsigned step)
-{
-    return step > 0 ? most_set(rest, step - 1) + 1 : 0;
-}
-
-static double fill_of(const struct rest *rest)
-{
-    return rest->set / (rest->pages * geometry_page_cells(rest->estimate->geometry));
-}
-
-/* Sets the pages of a step aside: counts them in *odd, and updates *keys, their average. */
-static void set_aside(struct rest *rest, unsigned step, uint64_t *odd, double *keys)
-{
-    uint64_t pages = rest->estimate->steps[step];
-    double set = (least_set(rest, step) + most_set(rest, step)) / 2;
-    double each = estimate_page_keys(rest->estimate->geometry, set);
-    *keys = (*keys * (double)*odd + each * (double)pages) / (double)(*odd + pages);
-    *odd += pages;
-    rest->pages -= (double)pages;
-    rest->set = fmax(rest->set - set * (double)pages, 0);
-}
-
-static double evidence(const struct rest *rest, double set)
-{
-    return evenness_evidence(rest->estimate->geometry, rest->pages, fill_of(rest), set);
-}
-
 /* More evidence than chance explains for one of all pages. */
 static double enough_for(const struct estimate *estimate)
 {
@@ -117,27 +77,51 @@ bool evenness_is_no_copy(const struct estimate *estimate, bool ordered, double l
     return false;
 }
 
+/* The most, and the fewest, cells set in a page of a step of the estimate. */
+static double most_set(struct geometry geometry, unsigned step)
+{
+    return (double)step * geometry_page_cells(geometry) / ESTIMATE_STEPS;
+}
+
+static double least_set(struct geometry geometry, unsigned step)
+{
+    return step > 0 ? most_set(geometry, step - 1) + 1 : 0;
+}
+
 struct evenness evenness_of(const struct estimate *estimate)
 {
     const double nearly_full = 15.0 / 16;
-    double pages = (double)estimate->pages, enough = enough_for(estimate);
+    struct geometry geometry = estimate->geometry;
+    double all = (double)estimate->pages, enough = enough_for(estimate);
     struct evenness evenness = {.keys = 0};
-    struct rest rest = {estimate, 0, ESTIMATE_STEPS, pages, (double)estimate->set};
-    while (rest.pages > pages / 2 && fill_of(&rest) <= nearly_full) {
-        while (estimate->steps[rest.from] == 0)
-            rest.from++;
-        while (estimate->steps[rest.to] == 0)
-            rest.to--;
-        double above = evidence(&rest, least_set(&rest, rest.to));
-        double below = -evidence(&rest, most_set(&rest, rest.from));
+    /* The pages that are not set aside, those of the steps `low` to `high`, and their cells set. */
+    unsigned low = 0, high = ESTIMATE_STEPS;
+    double pages = all, set = (double)estimate->set;
+    while (pages > all / 2) {
+        double fill = set / (pages * geometry_page_cells(geometry));
+        if (fill > nearly_full)
+            break;
+        while (estimate->steps[low] == 0)
+            low++;
+        while (estimate->steps[high] == 0)
+            high--;
+        double above = evenness_evidence(geometry, pages, fill, least_set(geometry, high));
+        double below = -evenness_evidence(geometry, pages, fill, most_set(geometry, low));
         if (fmax(above, below) <= enough)
             break;
-        if (above > below)
-            set_aside(&rest, rest.to--, &evenness.fuller, &evenness.most);
-        else
-            set_aside(&rest, rest.from++, &evenness.emptier, &evenness.least);
+        /* The odder of the two steps is set aside: counted, and its average keys updated. */
+        bool fuller = above > below;
+        unsigned step = fuller ? high-- : low++;
+        uint64_t *odd = fuller ? &evenness.fuller : &evenness.emptier, more = estimate->steps[step];
+        double *keys = fuller ? &evenness.most : &evenness.least;
+        double middle = (least_set(geometry, step) + most_set(geometry, step)) / 2;
+        double each = estimate_page_keys(geometry, middle);
+        *keys = (*keys * (double)*odd + each * (double)more) / (double)(*odd + more);
+        *odd += more;
+        pages -= (double)more;
+        set = fmax(set - middle * (double)more, 0);
     }
-    if (rest.pages > 0)
-        evenness.keys = estimate_page_keys(estimate->geometry, rest.set / rest.pages);
+    if (pages > 0)
+        evenness.keys = estimate_page_keys(geometry, set / pages);
     return evenness;
 }

@@ -80,7 +80,7 @@ static struct layer_plan layer_without_capacity(const struct filter_plan *plan, 
 
 struct geometry growth_geometry(const struct filter_plan *plan)
 {
-    return layer_without_capacity(plan, 0, plan->pages).geometry;
+    return layer_geometry(plan, growth_rate(plan, 0));
 }
 
 #define RATE_LOW 1e-2
@@ -272,21 +272,21 @@ int forecast_make(struct forecast *forecast, const struct filter_plan *plan)
     return 0;
 }
 
-static double rate_of_generation(struct layer_plan layer, double keys)
-{
-    layer.capacity = (uint64_t)keys;
-    return sizing_rate(layer.geometry, layer.pages, growth_lines_when_full(&layer));
-}
-
 double forecast_rate(const struct forecast *forecast, double keys)
 {
-    const struct layer_plan *layer = &forecast->layer;
-    double each = (double)layer->capacity, rate = 0;
+    struct layer_plan layer = forecast->layer;
+    double each = (double)layer.capacity, rate = 0, of_generation = 0;
     if (!forecast->plan.window)
-        return sizing_rate(layer->geometry, layer->pages, keys);
-    double full = rate_of_generation(*layer, each);
-    for (unsigned i = 0; i < forecast->layers && keys > 0; i++, keys -= each)
-        rate = sizing_joint_rate(rate, keys < each ? rate_of_generation(*layer, keys) : full);
+        return sizing_rate(layer.geometry, layer.pages, keys);
+    for (unsigned i = 0; i < forecast->layers && keys > 0; i++, keys -= each) {
+        /* Full generations have one rate. */
+        if (i == 0 || keys < each) {
+            layer.capacity = (uint64_t)fmin(keys, each);
+            of_generation = sizing_rate(layer.geometry, layer.pages,
+                                        growth_lines_when_full(&layer));
+        }
+        rate = sizing_joint_rate(rate, of_generation);
+    }
     return rate;
 }
 
@@ -299,11 +299,7 @@ double forecast_bits_per_key(const struct forecast *forecast)
 double forecast_classic_rate(const struct forecast *forecast)
 {
     struct geometry geometry = forecast->layer.geometry;
-    return sizing_classic_rate(forecast_bits_per_key(forecast) / geometry_cell_bits(geometry),
-                               geometry_hashes(geometry));
-}
-
-bool forecast_grows(const struct forecast *forecast)
-{
-    return growth_rate(&forecast->plan, forecast->layers) > 0;
+    double cells_per_key = forecast_bits_per_key(forecast) / geometry_cell_bits(geometry);
+    unsigned hashes = geometry_hashes(geometry);
+    return pow(-expm1(-(double)hashes / cells_per_key), hashes);
 }

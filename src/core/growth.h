@@ -203,10 +203,14 @@ double forecast_rate(const struct forecast *forecast, double keys);
 /* Bits per key at capacity. */
 double forecast_bits_per_key(const struct forecast *forecast);
 
-/* The rate at capacity of a classic filter of the same size, k and cells. */
+/* The rate at capacity of a classic filter of the same size, k and cells: (1 - e^(-k/b))^k with b
+ * cells per key. By libm, so it must not decide anything. */
 double forecast_classic_rate(const struct forecast *forecast);
 
 /* Whether layers can be added. */
-bool forecast_grows(const struct forecast *forecast);
+static inline bool forecast_grows(const struct forecast *forecast)
+{
+    return growth_rate(&forecast->plan, forecast->layers) > 0;
+}
 
 #endif

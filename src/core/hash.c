@@ -106,11 +106,6 @@ void hash_lines(const char *bytes, const size_t *starts, size_t n, struct hasher
         keys[i] = hash_key(bytes + starts[i], starts[i + 1] - 1 - starts[i], hasher);
 }
 
-uint64_t hash_checksum(const void *bytes, size_t length)
-{
-    return XXH3_64bits(bytes, length);
-}
-
 uint64_t hash_chain(uint64_t sum, const void *bytes, size_t length)
 {
     return XXH3_64bits_withSeed(bytes, length, sum);

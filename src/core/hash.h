@@ -85,11 +85,15 @@ struct key hash_key(const void *bytes, size_t length, struct hasher hasher);
 void hash_lines(const char *bytes, const size_t *starts, size_t n, struct hasher hasher,
                 struct key *keys);
 
-/* A 64-bit checksum of `length` bytes (XXH3, 64-bit variant, seed 0), for headers and records. */
-uint64_t hash_checksum(const void *bytes, size_t length);
-
-/* Continues a checksum: the same function with the sum so far as its seed. */
+/* Continues a 64-bit checksum over `length` bytes: XXH3, 64-bit variant, with the sum so far as its
+ * seed. */
 uint64_t hash_chain(uint64_t sum, const void *bytes, size_t length);
+
+/* The checksum of headers and records, from seed 0. */
+static inline uint64_t hash_checksum(const void *bytes, size_t length)
+{
+    return hash_chain(0, bytes, length);
+}
 
 /* The high 64 bits of a * b. */
 static inline uint64_t hash_high_product(uint64_t a, uint64_t b)

@@ -10,21 +10,16 @@
 #define KERNEL_TARGET                                                                              \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
 #define FIELDS struct avx512_fields
-#define FIELDS_START avx512_fields_start
+#define FIELDS_START(f) ((struct avx512_fields){(__mmask8)((1U << (f)) - 1), (f)})
 #define BLOCK_HAS avx512_block_has
 #define BLOCK_ADD avx512_block_add
-#define DELIMITER_MASK avx512_delimiter_mask
+#define DELIMITER_MASK(bytes, delimiter)                                                           \
+    _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter))
 
 struct avx512_fields {
     __mmask8 wanted; /* bit t: t < f */
     unsigned count;
 };
-
-KERNEL_TARGET
-static inline struct avx512_fields avx512_fields_start(unsigned count)
-{
-    return (struct avx512_fields){(__mmask8)((1U << count) - 1), count};
-}
 
 /* Lane t gets field t of the word. The field's top three bits choose one of the block's 64-bit
  * words (the permutation ignores higher bits); its low six bits choose the bit in this word. */
@@ -70,12 +65,6 @@ static inline void avx512_block_add(struct avx512_fields fields, uint8_t *block,
 #undef OR3
 #undef BIT
     _mm512_store_si512(block, content);
-}
-
-KERNEL_TARGET
-static inline uint64_t avx512_delimiter_mask(const char *bytes, char delimiter)
-{
-    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
 }
 
 #include "core/kernel_body.h"

@@ -9,7 +9,9 @@
 #define KERNEL_STRUCT kernel_neon
 #define KERNEL_TARGET
 #define FIELDS struct neon_fields
-#define FIELDS_START neon_fields_start
+#define FIELDS_START(f)                                                                            \
+    ((struct neon_fields){vcge_u8((uint8x8_t){0, 1, 2, 3, 4, 5, 6, 7}, vdup_n_u8((uint8_t)(f))),   \
+                          (f)})
 #define BLOCK_HAS neon_block_has
 #define BLOCK_ADD neon_block_add
 #define DELIMITER_MASK neon_delimiter_mask
@@ -18,12 +20,6 @@ struct neon_fields {
     uint8x8_t unwanted; /* lane t: 255 from f on, else 0 */
     unsigned count;
 };
-
-static inline struct neon_fields neon_fields_start(unsigned count)
-{
-    const uint8x8_t lane = {0, 1, 2, 3, 4, 5, 6, 7};
-    return (struct neon_fields){vcge_u8(lane, vdup_n_u8((uint8_t)count)), count};
-}
 
 /* Lane t gets field t of the word. The eighth is not used. */
 static inline uint16x8_t neon_fields_of(uint64_t word)

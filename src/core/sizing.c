@@ -322,17 +322,7 @@ struct geometry sizing_geometry_of_hashes(unsigned hashes, bool counting)
     return (struct geometry){(uint8_t)blocks, (uint8_t)fields, counting};
 }
 
-double sizing_bits_per_key(uint64_t pages, double keys)
-{
-    return (double)pages * PAGE_BITS / keys;
-}
-
 double sizing_classic_bits_per_key(double rate)
 {
     return log2(1 / rate) / log(2);
-}
-
-double sizing_classic_rate(double bits_per_key, unsigned hashes)
-{
-    return pow(-expm1(-(double)hashes / bits_per_key), hashes);
 }

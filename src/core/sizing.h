@@ -85,13 +85,14 @@ struct geometry sizing_geometry(double rate, bool counting);
  * fewest fields. 10 is 2 x 5; 11 becomes 12 = 2 x 6. hashes: 1..BLOCKS_MAX * FIELDS_MAX. */
 struct geometry sizing_geometry_of_hashes(unsigned hashes, bool counting);
 
-/* Bits per key of a filter at capacity: pages * 32768 / keys. */
-double sizing_bits_per_key(uint64_t pages, double keys);
+/* Bits per key of a filter at capacity. */
+static inline double sizing_bits_per_key(uint64_t pages, double keys)
+{
+    return (double)pages * PAGE_BITS / keys;
+}
 
-/* The classic filter, for comparison: bits per key at a rate with the best k (log2(1/p) / ln 2),
- * and the rate (1 - e^(-k/b))^k with b bits per key and k hashes. These use libm, so their results
- * must not decide anything. */
+/* The classic filter's bits per key at a rate, with the best k: log2(1/p) / ln 2. By libm, so it must
+ * not decide anything. */
 double sizing_classic_bits_per_key(double rate);
-double sizing_classic_rate(double bits_per_key, unsigned hashes);
 
 #endif

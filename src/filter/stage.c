@@ -331,7 +331,8 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
 
     /* All blocks are allocated, and the era is flushed before keys come, or they would not be found
      * after a power cut. */
-    stage->unused = io_change(filter->file.fd, IO_RESERVE, stage->at, stage->pages * PAGE_BYTES) != 0;
+    stage->unused = io_change(filter->file.fd, IO_RESERVE, stage->at, stage->pages * PAGE_BYTES) !=
+                    0;
     if (!stage->unused && !in_use(era)) {
         put64(filter, layer->state_at + LAYER_ERA, ++era);
         stage->unused = msync(filter->metadata, FLIGHT_AT, MS_SYNC) != 0;
