@@ -1,6 +1,6 @@
 /*
  * bytes - numbers and keys in bytes, little-endian, of any alignment and on machines of either
- * order; searching and counting bytes, eight at a time in a 64-bit word; and where lines end.
+ * order; searching eight bytes at a time in a 64-bit word; and where lines end.
  */
 #ifndef UNSEEN_CORE_BYTES_H
 #define UNSEEN_CORE_BYTES_H
@@ -102,15 +102,6 @@ static inline uint64_t zero_bytes(uint64_t x)
     return ~(((x & low) + low) | x | low);
 }
 
-static inline uint64_t count_byte(const char *bytes, size_t length, char byte)
-{
-    uint64_t count = 0;
-    const char *end = bytes + length;
-    for (const char *at = bytes; (at = memchr(at, byte, (size_t)(end - at))) != NULL; at++)
-        count++;
-    return count;
-}
-
 /* --- lines, each with its delimiter --- */
 
 /* The bytes of all whole lines at the beginning of `bytes`; 0 if no line is whole. */
@@ -123,7 +114,11 @@ static inline size_t whole_lines(const char *bytes, size_t length, char delimite
 /* How many lines end in `bytes`. */
 static inline uint64_t lines_in(const char *bytes, size_t length, char delimiter)
 {
-    return count_byte(bytes, length, delimiter);
+    uint64_t count = 0;
+    const char *end = bytes + length;
+    for (const char *at = bytes; (at = memchr(at, delimiter, (size_t)(end - at))) != NULL; at++)
+        count++;
+    return count;
 }
 
 /* The bytes of the first line; 0 if it is not whole. */

@@ -74,9 +74,8 @@ struct filter_plan {
     bool staged;              /* large layers have a stage: a file, no window, no counting */
 };
 
-/* Each layer of more than STAGE_FROM_PAGES pages (512 MiB) has a stage of an eighth of its pages. A
- * smaller stage would be emptied more often, which writes more in all. For tests, the Makefile
- * builds a program in which small layers have and use a stage, too. */
+/* Layers of more than 512 MiB have a stage. With fewer pages it would be emptied more often, which
+ * writes more in all. For tests, the Makefile builds a program where small layers use one, too. */
 #ifndef STAGE_FROM_PAGES
 #define STAGE_FROM_PAGES 131072
 #define STAGE_PAGES(pages) ((pages) / 8)
@@ -142,8 +141,8 @@ unsigned growth_place(const struct filter_plan *plan, unsigned index, double lef
 /* The keys that a layer of that shape has counted when it reaches that rate. */
 uint64_t growth_capacity(struct geometry geometry, uint64_t pages, double rate);
 
-/* How many distinct lines a layer of a growing filter has taken when it has counted `capacity`
- * keys, that is when it is full. At high rates this is more than `capacity`, and takes 3 ms. */
+/* How many distinct lines a layer of a growing filter has taken when it is full. At high rates this
+ * is more than its capacity, and takes 3 ms. */
 double growth_lines_when_full(const struct layer_plan *layer);
 
 /* How many distinct lines a layer was made for: n or, in other layers that grow,
@@ -190,7 +189,7 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
 struct forecast {
     struct filter_plan plan;
     struct layer_plan layer; /* each of the first layers */
-    unsigned layers;         /* how many first layers there are */
+    unsigned layers;         /* of them */
     uint64_t capacity;       /* lines at most in the window, or in the first layer */
 };
 
@@ -200,7 +199,7 @@ int forecast_make(struct forecast *forecast, const struct filter_plan *plan);
 /* The rate with `keys` keys, if no layer is added. A window's layers fill one after another. */
 double forecast_rate(const struct forecast *forecast, double keys);
 
-/* Bits per key at capacity. */
+/* At capacity. */
 double forecast_bits_per_key(const struct forecast *forecast);
 
 /* The rate at capacity of a classic filter of the same size, k and cells: (1 - e^(-k/b))^k with b

@@ -91,8 +91,8 @@ static inline double sizing_bits_per_key(uint64_t pages, double keys)
     return (double)pages * PAGE_BITS / keys;
 }
 
-/* The classic filter's bits per key at a rate, with the best k: log2(1/p) / ln 2. By libm, so it must
- * not decide anything. */
+/* The classic filter's bits per key at a rate, with the best k: log2(1/p) / ln 2. By libm, so it
+ * must not decide anything. */
 double sizing_classic_bits_per_key(double rate);
 
 #endif

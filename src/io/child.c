@@ -146,7 +146,7 @@ static uint64_t count_unread(struct child *child, int end)
         taken = child->header_line;
     for (ssize_t n; (n = read(end, bytes, sizeof bytes)) > 0; at += (uint64_t)n) {
         size_t skip = taken <= at ? 0 : taken - at < (uint64_t)n ? (size_t)(taken - at) : (size_t)n;
-        lines += count_byte(bytes + skip, (size_t)n - skip, child->delimiter);
+        lines += lines_in(bytes + skip, (size_t)n - skip, child->delimiter);
     }
     close(end);
     return lines;

@@ -89,7 +89,7 @@ static size_t push_lines(void *context, const char *bytes, size_t length, struct
         close(fd);
     }
     queue_unlock(queue);
-    return done == want ? length : done - (size_t)count_byte(queue->buffer, done, delimiter);
+    return done == want ? length : done - (size_t)lines_in(queue->buffer, done, delimiter);
 }
 
 /* By number: the records of a segment that is gone by now were all removed. */
@@ -494,7 +494,7 @@ int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault)
             (void)!ftruncate(back, (off_t)end);
             goto done;
         }
-        *count += count_byte(failed.bytes, failed.length, delimiter);
+        *count += lines_in(failed.bytes, failed.length, delimiter);
     }
     /* 3. It is removed; in a directory of another user it can only be emptied. */
     if (unlink(name) == 0 || ftruncate(failed.fd, 0) == 0)

@@ -140,7 +140,7 @@ static int count_all(struct queue *queue, struct queue_facts *facts, struct faul
         return fault->error == ENOENT || fault->error == ENAMETOOLONG ? 0 : -1;
     result = segment_map(&segment, false, delimiter, queue->failed_path, fault);
     if (segment.length > 0)
-        facts->given_up = count_byte(segment.bytes, segment.length, delimiter);
+        facts->given_up = lines_in(segment.bytes, segment.length, delimiter);
     segment_close(&segment);
     return result;
 }

@@ -61,9 +61,9 @@ void signals_forget(void);
 int signals_open(const char *path, int flags, mode_t mode);
 ssize_t signals_read(int fd, void *buffer, size_t length);
 
-/* Waits until poll(2) reports one of `events` for `fd` (none for -1), for at most `milliseconds`, or
- * without limit if negative. Returns 1 if it did or a signal told the process to end, 0 if time
- * ran out or another signal came, -1 with errno. */
+/* Waits until poll(2) reports one of `events` for `fd` (-1: for no descriptor), for at most
+ * `milliseconds`, or without limit if negative. Returns 1 if it did or a signal told the process to
+ * end, 0 if time ran out or another signal came, -1 with errno. */
 int signals_wait(int fd, short events, int milliseconds);
 
 /* Starts a thread, which must be joined. The first thread gets all signals, because it knows what
