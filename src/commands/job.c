@@ -181,8 +181,11 @@ static int open_outputs(struct job *job)
             return message_fault(&fault);
     /* If a file to append to has lines, all inputs must have its columns. */
     const struct output *headed[OUTPUTS] = {plan->output, plan->tee, plan->dropped};
+    const char *line;
+    size_t length;
     for (size_t i = 0; i < OUTPUTS && job->inputs.header; i++)
-        if (headed[i] != NULL && header_lines_add_output(&job->header_lines, headed[i], &fault) < 0)
+        if (headed[i] != NULL &&
+            header_lines_begin(&job->header_lines, headed[i], &line, &length, &fault) != 0)
             return message_fault(&fault);
     job->output.waits = job->tee.waits = job->dropped.waits = message_waits;
     job->tee.to_the_end = true; /* its lines were printed already */

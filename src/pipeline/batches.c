@@ -73,13 +73,9 @@ struct entry {
 };
 
 struct batches {
+    struct batches_plan plan;
     const struct kernel *kernel;
     struct keyer *keyer; /* the caller's */
-    char delimiter;
-    struct hashers hashers;
-    uint32_t shards; /* 0: batches have no shards */
-    bool texts;      /* batches have texts instead of hashes */
-    unsigned threads;
     struct input *input;
 
     /* The present chunk, which one thread at a time splits. */
@@ -111,25 +107,24 @@ unsigned batches_threads(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? 2 : 1;
 }
 
-struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,
-                            unsigned threads)
+struct batches *batches_new(const struct batches_plan *plan)
 {
     struct batches *batches = malloc(sizeof *batches);
     /* Not cleared, because a short run touches little of it. */
     struct entry *entry = malloc(ENTRIES * sizeof *entry);
-    struct keyer *keyer = keyer_new(recipe);
+    struct keyer *keyer = keyer_new(plan->recipe);
     if (batches == NULL || entry == NULL || keyer == NULL) {
         free(batches);
         free(entry);
         keyer_free(keyer);
         return NULL;
     }
-    *batches = (struct batches){.kernel = kernel_best(),
-                                .keyer = keyer,
-                                .delimiter = delimiter,
-                                .hashers = hashers,
-                                .threads = threads,
-                                .entry = entry};
+    *batches = (struct batches){
+        .plan = *plan,
+        .kernel = kernel_best(),
+        .keyer = keyer,
+        .entry = entry,
+    };
     return batches;
 }
 
@@ -142,16 +137,6 @@ void batches_free(struct batches *batches)
     keyer_free(batches->keyer);
     free(batches->entry);
     free(batches);
-}
-
-void batches_add_shards(struct batches *batches, uint32_t shards)
-{
-    batches->shards = shards;
-}
-
-void batches_take_texts(struct batches *batches)
-{
-    batches->texts = true;
 }
 
 void batches_begin(struct batches *batches, struct input *input, bool header)
@@ -186,7 +171,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
      * quotes end no row, and whether quotes are open it must keep from chunk to chunk. `number` and
      * `lines` then count rows, or delimiters, as the messages want. */
     entry->starts[0] = batches->done;
-    size_t n = batches->kernel->split(chunk->bytes, chunk->length, batches->delimiter,
+    size_t n = batches->kernel->split(chunk->bytes, chunk->length, batches->plan.delimiter,
                                       entry->starts, BATCH_LINES);
     n = input_allowed(batches->input, entry->starts, n, &entry->fault);
     if (n == 0)
@@ -225,16 +210,16 @@ static void make_keys(struct batches *batches, struct keyer *keyer, struct entry
         entry->outcome = FAULT;
         return;
     }
-    if (fits && batches->texts) {
+    if (fits && batches->plan.texts) {
         made = keyer_texts(keyer, batch->bytes, batch->starts, n, entry->texts, entry->no_key,
                            &batches->key_bytes[entry - batches->entry]);
     } else if (fits) {
-        const struct hashes hashes[2] = {{batches->hashers, entry->keys},
+        const struct hashes hashes[2] = {{batches->plan.hashers, entry->keys},
                                          {hashers_of_shards(), entry->shard_keys}};
         made = keyer_hash(keyer, batch->bytes, batch->starts, n, hashes,
-                          batches->shards > 0 ? 2 : 1, entry->no_key);
-        if (batches->shards > 0)
-            shards_of_keys(entry->shard_keys, made, batches->shards, entry->shards);
+                          batches->plan.shards > 0 ? 2 : 1, entry->no_key);
+        if (batches->plan.shards > 0)
+            shards_of_keys(entry->shard_keys, made, batches->plan.shards, entry->shards);
     }
     if (fits && made == n)
         return;
@@ -388,7 +373,7 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
     /* 1. A second thread starts if it is worth it. It would end at a line longer than the buffer,
      * and after one such line, another is likely; it must not start in the middle of a line, when
      * there is no chunk yet. */
-    if (!batches->ahead && batches->threads > 1 && batches->done == batches->chunk.length &&
+    if (!batches->ahead && batches->plan.threads > 1 && batches->done == batches->chunk.length &&
         batches->chunk.length > 0 && batches->chunk.length <= input_read_size(batches->input) &&
         batches->bytes >= START_BYTES && batches->bytes / batches->pieces >= LARGE_PIECE) {
         start_ahead(batches);

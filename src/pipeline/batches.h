@@ -26,9 +26,9 @@ struct batch {
     char *bytes;          /* of the chunk; the caller may change them up to the end of the batch */
     const size_t *starts; /* n + 1 offsets from `bytes` */
     const struct key *keys;
-    const struct key_text *texts; /* after batches_take_texts, instead of keys */
+    const struct key_text *texts; /* with `texts` of the plan, instead of keys */
     const uint8_t *no_key;        /* 1 for a line without a key, else 0 */
-    const uint32_t *shards;       /* after batches_add_shards: the shard of each line */
+    const uint32_t *shards;       /* with `shards` of the plan: the shard of each line */
     size_t n;
     uint64_t number; /* of the first line in the input, from 1 on */
     uint64_t offset; /* of the chunk in the input */
@@ -49,15 +49,18 @@ static inline void batch_skip(struct batch *batch, size_t n)
 /* How many threads to use: 1 if this process may run on one processor only, otherwise 2. */
 unsigned batches_threads(void);
 
-/* With `threads` > 1, a second thread may read ahead. Returns NULL if memory is short. */
-struct batches *batches_new(char delimiter, const struct recipe *recipe, struct hashers hashers,
-                            unsigned threads);
-void batches_free(struct batches *batches);
+struct batches_plan {
+    char delimiter;
+    const struct recipe *recipe;
+    struct hashers hashers;
+    uint32_t shards;  /* batches have the shard of each line, of this many; 0: they do not */
+    bool texts;       /* batches have the texts of keys instead of their hashes */
+    unsigned threads; /* with more than one, a second thread may read ahead */
+};
 
-/* To be called before batches_begin: makes batches have the shard of each line, of `shards` shards
- * if there are any; or the texts of keys instead of their hashes. */
-void batches_add_shards(struct batches *batches, uint32_t shards);
-void batches_take_texts(struct batches *batches);
+/* Returns NULL if memory is short. */
+struct batches *batches_new(const struct batches_plan *plan);
+void batches_free(struct batches *batches);
 
 /* Begins with an input, wherever it is positioned. `header`: its first line is a header line, which
  * comes with the first batch. */

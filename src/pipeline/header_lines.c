@@ -51,14 +51,17 @@ int header_lines_add(struct header_lines *lines, const char *line, size_t length
 }
 
 /* The byte that getdelim puts after a line is replaced by the delimiter if there is none. */
-int header_lines_add_output(struct header_lines *lines, const struct output *output,
-                            struct fault *fault)
+int header_lines_begin(void *context, const struct output *output, const char **bytes,
+                       size_t *length, struct fault *fault)
 {
+    struct header_lines *lines = context;
     struct header_lines first = {.of = output->name};
     struct stat status;
     size_t capacity = 0;
     bool unreadable = output->end_fd < 0 && fstat(output->fd, &status) == 0 &&
                       S_ISREG(status.st_mode) && status.st_size > 0;
+    *bytes = lines->line;
+    *length = lines->length;
     if (!output->ends_last_line)
         return unreadable ? fault_errno(fault, output->name, NULL, EACCES) : 0;
     int copy = dup(output->end_fd);
@@ -74,10 +77,11 @@ int header_lines_add_output(struct header_lines *lines, const struct output *out
         free(first.line);
         return failed ? fault_errno(fault, output->name, NULL, error) : 0;
     }
+    *length = 0;
     first.unfinished = first.line[n - 1] != output->delimiter;
     first.length = (size_t)n + first.unfinished;
     first.line[first.length - 1] = output->delimiter;
-    return keep_header(lines, &first, fault) == 0 ? 1 : -1;
+    return keep_header(lines, &first, fault);
 }
 
 void header_lines_free(struct header_lines *lines)

@@ -80,19 +80,6 @@ static void add_false_drops(struct pipeline *pipeline, double lines)
 
 /* --- begin and end --- */
 
-/* Before the first lines of an output (struct output, begin). */
-static int begin_output(void *context, const struct output *output, const char **bytes,
-                        size_t *length, struct fault *fault)
-{
-    struct header_lines *lines = context;
-    int headed = header_lines_add_output(lines, output, fault);
-    if (headed == 0) {
-        *bytes = lines->line;
-        *length = lines->length;
-    }
-    return headed < 0 ? -1 : 0;
-}
-
 struct pipeline *pipeline_new(const struct pipeline_plan *plan)
 {
     bool takes = plan->verb == PIPELINE_TAKE;
@@ -102,11 +89,16 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (pipeline == NULL)
         return NULL;
     pipeline->plan = *plan;
-    pipeline->batches = batches_new(plan->delimiter, takes ? plan->recipe : &header->recipe,
-                                    takes ? plan->hashers : hashers_of_keys(header->hasher),
-                                    plan->threads);
     if (!takes)
         pipeline->shard = header->shard;
+    pipeline->batches = batches_new(&(struct batches_plan){
+        .delimiter = plan->delimiter,
+        .recipe = takes ? plan->recipe : &header->recipe,
+        .hashers = takes ? plan->hashers : hashers_of_keys(header->hasher),
+        .shards = pipeline->shard.count,
+        .texts = plan->texts,
+        .threads = plan->threads,
+    });
     pipeline->claims = (plan->verb == PIPELINE_NEW || plan->verb == PIPELINE_TAG_NEW) &&
                        filter_path(plan->filter) != NULL;
     pipeline->selects_seen = plan->verb == PIPELINE_TAG || plan->verb == PIPELINE_REMOVE ||
@@ -121,15 +113,12 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
         pipeline_free(pipeline);
         return NULL;
     }
-    batches_add_shards(pipeline->batches, pipeline->shard.count);
-    if (plan->texts)
-        batches_take_texts(pipeline->batches);
     enum { OUTPUTS = 3 };
     struct output *outputs[OUTPUTS] = {tags || takes || plan->output_headed ? NULL : plan->output,
                                        plan->tee, plan->dropped};
     for (size_t i = 0; i < OUTPUTS && plan->header; i++)
         if (outputs[i] != NULL) {
-            outputs[i]->begin = begin_output;
+            outputs[i]->begin = header_lines_begin;
             outputs[i]->begin_context = plan->header_lines;
         }
     if (plan->counts_drops)
@@ -254,7 +243,7 @@ static ptrdiff_t judge(struct pipeline *pipeline, const struct batch *batch, uin
             plan->counts->ambiguous += removals[i] == REMOVAL_AMBIGUOUS;
         }
         return (ptrdiff_t)batch->n;
-    case PIPELINE_TAKE: /* asks no filter */
+    case PIPELINE_TAKE: /* of pass_lines */
         break;
     }
     return -1;
@@ -337,6 +326,12 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
     uint64_t most = plan->most - counts->selected, lost = 0;
     struct fault later, *told = fault; /* where the next fault goes */
     bool failed;
+    if (plan->verb == PIPELINE_TAKE) {
+        count_as_read(counts, &batch, input);
+        return plan->take_lines(plan->context, &batch, pipeline->added, fault) == 0
+                   ? (ptrdiff_t)batch.n
+                   : -1;
+    }
 
     /* 1. Test the keys, and claim the new ones. */
     ptrdiff_t judged = judge(pipeline, &batch, most, fault);
@@ -402,19 +397,6 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
 }
 
 /* --- the loop --- */
-
-/* While no chunk comes, keys are settled, and the filter is flushed, when their time has come.
- * Returns as batches_next. */
-static int next_batch(struct pipeline *pipeline, bool next_chunk, struct batch *batch,
-                      struct fault *fault)
-{
-    const struct pipeline_plan *plan = &pipeline->plan;
-    while (plan->durable && next_chunk && (writer_kept(plan->writer) > 0 || pipeline->unflushed) &&
-           !batches_wait(pipeline->batches, milliseconds_left(pipeline)))
-        if (milliseconds_left(pipeline) == 0 && pipeline_settle(pipeline, false, fault) != 0)
-            return -1;
-    return batches_next(pipeline->batches, batch, fault);
-}
 
 /* Before a chunk, whose first batch this is: tells the filter how many lines to expect. For a file,
  * this is estimated from its first lines; for a pipe, it is as many lines as were read so far,
@@ -489,8 +471,14 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
         bool first = batch.last; /* of a chunk */
         size_t others = 0;
 
-        /* 1. Get a batch. */
-        int got = next_batch(pipeline, first, &batch, fault);
+        /* 1. Get a batch. While no chunk comes, keys are settled, and the filter is flushed, when
+         * their time has come. */
+        while (result == 0 && plan->durable && first &&
+               (writer_kept(plan->writer) > 0 || pipeline->unflushed) &&
+               !batches_wait(pipeline->batches, milliseconds_left(pipeline)))
+            if (milliseconds_left(pipeline) == 0)
+                result = pipeline_settle(pipeline, false, fault);
+        int got = result == 0 ? batches_next(pipeline->batches, &batch, fault) : -1;
         if (got <= 0)
             result = got < 0 ? -1 : END_OF_INPUT;
 
@@ -511,19 +499,11 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
                 others = batch.n - i;
                 batch.n = i;
             }
-        if (result == 0 && plan->verb == PIPELINE_TAKE && batch.n > 0) {
-            count_as_read(plan->counts, &batch, name);
-            result = plan->take_lines(plan->context, &batch, pipeline->added, fault);
-            batch.n = 0;
-        }
         while (result == 0 && batch.n > 0) {
             ptrdiff_t passed = pass_lines(pipeline, batch, name, fault);
-            if (passed < 0) {
-                result = -1;
-                break;
-            }
-            batch_skip(&batch, (size_t)passed);
-            if (plan->durable &&
+            result = passed < 0 ? -1 : 0;
+            batch_skip(&batch, passed < 0 ? 0 : (size_t)passed);
+            if (result == 0 && plan->durable &&
                 (milliseconds_left(pipeline) == 0 || writer_kept(plan->writer) >= EPOCH_LINES ||
                  writer_fills(plan->writer)))
                 result = pipeline_settle(pipeline, false, fault);
