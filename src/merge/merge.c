@@ -125,39 +125,6 @@ static double rate_of(const struct estimate *estimate, const struct layer_plan *
     return rate;
 }
 
-static int read_sources(struct merge *merge, struct filter *const *inputs, size_t count,
-                        struct fault *fault)
-{
-    for (size_t i = 0; i < count; i++)
-        merge->source_count += filter_layers(inputs[i]);
-    merge->sources = calloc(merge->source_count, sizeof *merge->sources);
-    merge->members = calloc(merge->source_count, sizeof(struct bits *));
-    merge->groups = calloc(merge->source_count, sizeof *merge->groups);
-    if (merge->sources == NULL || merge->members == NULL || merge->groups == NULL)
-        return fault_errno(fault, "merge", NULL, ENOMEM);
-    struct source *source = merge->sources;
-    for (size_t i = 0; i < count; i++)
-        for (unsigned layer = 0; layer < filter_layers(inputs[i]); layer++, source++) {
-            struct estimate estimate;
-            uint64_t staged;
-            source->filter = inputs[i];
-            source->layer = layer;
-            source->bits = filter_bits(inputs[i], layer);
-            source->plan = filter_plan(inputs[i], layer);
-            /* Keys in the stage are counted before those in the layer, to which a writer may move
-             * them. */
-            if (filter_count_staged(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
-                return -1;
-            filter_read_ahead(inputs[i], layer, 0, 0);
-            if (survey_joint(&source->bits, 1, SURVEY_ALL, &estimate) != 0)
-                return fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
-            source->staged = (double)staged;
-            source->keys = estimate_keys(&estimate) + source->staged;
-            source->rate = rate_of(&estimate, &source->plan, source->staged);
-        }
-    return 0;
-}
-
 /* --- which layers are combined ---
  *
  * Only layers of one shape (the same number of pages and the same geometry) can be combined by OR.
@@ -192,31 +159,6 @@ static void add_to_group(struct group *group, struct source *source)
     /* Inputs may have been made for different numbers of keys. */
     if (source->plan.capacity > group->plan.capacity)
         group->plan = source->plan;
-}
-
-/* Combines the source with the group if the rate allows it; *all is the sum of all groups' rates:
- * if that stays at most what a first layer of given capacity has of p (`easily`); if the group
- * keeps the rate of its layer, and the sum stays within p or is above it anyway; or if the sum does
- * not rise, because they share keys. Returns 0, or -1 if a signal came. */
-static int try_to_join(struct group *group, struct source *source, double rate, double easily,
-                       double *all)
-{
-    struct estimate estimate;
-    group->members[group->count] = source->bits;
-    if (survey_joint(group->members, group->count + 1, SURVEY_ALL, &estimate) != 0)
-        return -1;
-    double joint = rate_of(&estimate, &group->plan, group->staged + source->staged);
-    double apart = group->rate + source->rate;
-    double after = *all - apart + joint;
-    if (after <= easily || joint <= apart ||
-        (joint <= group->plan.rate && (after <= rate || *all > rate))) {
-        add_to_group(group, source);
-        group->keys = estimate_keys(&estimate) + group->staged;
-        group->rate = joint;
-        group->plan.rate = fmax(group->plan.rate, joint);
-        *all = after;
-    }
-    return 0;
 }
 
 /* Layers that were not combined share p as their bits are now; filled up, each would have the rate
@@ -276,10 +218,29 @@ static int form_groups(struct merge *merge, struct fault *fault)
                                 .keys = sources[i].keys,
                                 .rate = sources[i].rate};
         add_to_group(group, &sources[i]);
-        for (size_t j = i + 1; j < n && join_is_possible(sources[j].bits, sources[i].bits); j++)
-            if (!sources[j].placed &&
-                try_to_join(group, &sources[j], plan->rate, easily, &all) != 0)
+        /* Each layer of its shape joins it if the rate allows that: if the sum of all rates stays
+         * at most what a first layer of given capacity has of p; if the group keeps the rate of its
+         * layer, and the sum stays within p or is above it anyway; or if the sum does not rise,
+         * because they share keys. */
+        for (size_t j = i + 1; j < n && join_is_possible(sources[j].bits, sources[i].bits); j++) {
+            struct source *source = &sources[j];
+            struct estimate estimate;
+            if (source->placed)
+                continue;
+            members[group->count] = source->bits;
+            if (survey_joint(members, group->count + 1, SURVEY_ALL, &estimate) != 0)
                 return fault_errno(fault, "merge", NULL, EINTR);
+            double joint = rate_of(&estimate, &group->plan, group->staged + source->staged);
+            double apart = group->rate + source->rate, after = all - apart + joint;
+            if (after > easily && joint > apart &&
+                (joint > group->plan.rate || (after > plan->rate && all <= plan->rate)))
+                continue;
+            add_to_group(group, source);
+            group->keys = estimate_keys(&estimate) + group->staged;
+            group->rate = joint;
+            group->plan.rate = fmax(group->plan.rate, joint);
+            all = after;
+        }
         members += group->count;
     }
     if (merge->count > most) {
@@ -305,12 +266,47 @@ struct merge *merge_new(struct filter *const *inputs, size_t count, struct filte
         return NULL;
     }
     merge->replaced = replaced;
-    if (make_header(&merge->header, inputs, count, fault) != 0 ||
-        read_sources(merge, inputs, count, fault) != 0 || form_groups(merge, fault) != 0) {
-        merge_free(merge);
-        return NULL;
+    /* 1. What the inputs have in common. */
+    if (make_header(&merge->header, inputs, count, fault) != 0)
+        goto failed;
+    /* 2. What is in their layers. */
+    for (size_t i = 0; i < count; i++)
+        merge->source_count += filter_layers(inputs[i]);
+    merge->sources = calloc(merge->source_count, sizeof *merge->sources);
+    merge->members = calloc(merge->source_count, sizeof(struct bits *));
+    merge->groups = calloc(merge->source_count, sizeof *merge->groups);
+    if (merge->sources == NULL || merge->members == NULL || merge->groups == NULL) {
+        fault_errno(fault, "merge", NULL, ENOMEM);
+        goto failed;
     }
-    return merge;
+    struct source *source = merge->sources;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned layer = 0; layer < filter_layers(inputs[i]); layer++, source++) {
+            struct estimate estimate;
+            uint64_t staged;
+            source->filter = inputs[i];
+            source->layer = layer;
+            source->bits = filter_bits(inputs[i], layer);
+            source->plan = filter_plan(inputs[i], layer);
+            /* Keys in the stage are counted before those in the layer, to which a writer may move
+             * them. */
+            if (filter_count_staged(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
+                goto failed;
+            filter_read_ahead(inputs[i], layer, 0, 0);
+            if (survey_joint(&source->bits, 1, SURVEY_ALL, &estimate) != 0) {
+                fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
+                goto failed;
+            }
+            source->staged = (double)staged;
+            source->keys = estimate_keys(&estimate) + source->staged;
+            source->rate = rate_of(&estimate, &source->plan, source->staged);
+        }
+    /* 3. Which of them become one layer. */
+    if (form_groups(merge, fault) == 0)
+        return merge;
+failed:
+    merge_free(merge);
+    return NULL;
 }
 
 void merge_free(struct merge *merge)
@@ -416,33 +412,31 @@ static int write_layer(int fd, const struct contents *contents, unsigned layer, 
         return fault_creating(contents, ENOMEM);
     memcpy(writing.layers, group->members, group->count * sizeof(struct bits *));
     estimate_start(&writing.estimate, group->plan.geometry);
+    /* If there are staged keys, maps the new layer and sets those in it, then combines it with the
+     * other layers, a stretch at a time. A stage is read before the pages that a writer may move
+     * its keys to (filter/stage.c). */
+    const bool staged = group->staged > 0;
+    const uint64_t stretch = staged ? filter_stretch() : pages;
+    const size_t bytes = (size_t)(pages * PAGE_BYTES);
+    struct bits own = {.pages = pages, .geometry = group->plan.geometry};
     int result = 0;
-    if (group->staged == 0) {
-        result = write_stretch(&writing, 0, pages);
-    } else {
-        /* Maps the new layer and sets the keys of the stages in it, then combines it with the other
-         * layers, a stretch at a time. A stage is read before the pages that a writer may move its
-         * keys to (filter/stage.c). */
-        const uint64_t stretch = filter_stretch();
-        size_t bytes = (size_t)(pages * PAGE_BYTES);
-        struct bits own = {.pages = pages, .geometry = group->plan.geometry};
+    if (staged) {
         own.bytes = map_file(fd, true, writing.offset, bytes, contents->path, contents->fault);
-        if (own.bytes != NULL)
-            map_advise(own.bytes, bytes, MADV_RANDOM);
-        else
-            result = -1;
+        result = own.bytes != NULL ? 0 : -1;
         writing.layers[writing.count++] = &own;
-        for (uint64_t from = 0, end; from < pages && result == 0; from = end) {
-            end = pages - from < stretch ? pages : from + stretch;
-            for (const struct source *one = group->sources; one != NULL && result == 0;
-                 one = one->next)
-                result = set_staged(one, &own, from, end, contents->fault);
-            if (result == 0)
-                result = write_stretch(&writing, from, end);
-        }
-        if (own.bytes != NULL)
-            map_drop(own.bytes, bytes);
     }
+    if (own.bytes != NULL)
+        map_advise(own.bytes, bytes, MADV_RANDOM);
+    for (uint64_t from = 0, end; from < pages && result == 0; from = end) {
+        end = pages - from < stretch ? pages : from + stretch;
+        for (const struct source *one = staged ? group->sources : NULL; one != NULL && result == 0;
+             one = one->next)
+            result = set_staged(one, &own, from, end, contents->fault);
+        if (result == 0)
+            result = write_stretch(&writing, from, end);
+    }
+    if (own.bytes != NULL)
+        map_drop(own.bytes, bytes);
     free(writing.layers);
     *keys = estimate_keys(&writing.estimate);
     return result;
