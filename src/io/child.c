@@ -132,11 +132,11 @@ static uint64_t count_unread(struct child *child, int end)
     bool has_other_readers = poll(&writer, 1, 0) < 0 || (writer.revents & POLLERR) == 0;
     end = has_other_readers ? -1 : open_pipe_end(writer.fd, O_RDONLY);
     close(writer.fd);
-    if (end < 0)
+    if (has_other_readers)
         return 0;
 
-    /* 2. What is in the pipe was not read. Lines that it was started with, and the header line,
-     * are not left even then. */
+    /* 2. What is in the pipe was not read; without a read end, nothing is. Lines that it was
+     * started with, and the header line, are not left even then. */
     char bytes[4096];
     uint64_t lines = 0, at = count_read(child, end), taken = at;
     child->read_nothing = at == 0 && !child->cut_off;
@@ -148,7 +148,8 @@ static uint64_t count_unread(struct child *child, int end)
         size_t skip = taken <= at ? 0 : taken - at < (uint64_t)n ? (size_t)(taken - at) : (size_t)n;
         lines += lines_in(bytes + skip, (size_t)n - skip, child->delimiter);
     }
-    close(end);
+    if (end >= 0)
+        close(end);
     return lines;
 }
 

@@ -18,19 +18,12 @@
 
 enum { DIGITS = 6 }; /* of the number in a temporary name */
 
-struct newfile {
-    const struct newfile_plan *plan;
-    char target[PATH_MAX]; /* the path, symbolic links followed if it exists */
-    char temporary[PATH_MAX + 16];
-    int fd;
-};
-
 /* Removes temporary files with this prefix that dead processes left. */
-static void remove_leftovers(const struct newfile *file, const char *prefix)
+static void remove_leftovers(const struct newfile_plan *plan, const char *target,
+                             const char *prefix)
 {
     char directory[PATH_MAX], path[PATH_MAX + 16];
-    const struct newfile_plan *plan = file->plan;
-    const char *name = path_directory(file->target, directory);
+    const char *name = path_directory(target, directory);
     size_t length = strlen(prefix);
     DIR *entries = opendir(directory);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
@@ -40,7 +33,7 @@ static void remove_leftovers(const struct newfile *file, const char *prefix)
         if (strncmp(found, prefix, length) != 0 || strlen(found) != length + DIGITS ||
             strspn(found + length, "0123456789abcdef") != DIGITS)
             continue;
-        snprintf(path, sizeof path, "%.*s%s", (int)(name - file->target), file->target, found);
+        snprintf(path, sizeof path, "%.*s%s", (int)(name - target), target, found);
         int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd < 0)
             continue;
@@ -57,83 +50,75 @@ static void remove_leftovers(const struct newfile *file, const char *prefix)
         closedir(entries);
 }
 
-/* The temporary name is a dot, which hides it from a shell's *, the name of the file, truncated if
- * need be, the program's and a number. The file is locked before it has any bytes, so a file
- * without a lock was left; unless it is so new that who removes it has the lock, or had it. */
-static int open_temporary(struct newfile *file)
-{
-    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-    char prefix[NAME_MAX + 1];
-    const struct newfile_plan *plan = file->plan;
-    struct stat old = {.st_mode = 0};
-    bool like = plan->like != NULL || (plan->over && stat(file->target, &old) == 0);
-    if (plan->secret)
-        old.st_mode &= 0700;
-    const char *name = strrchr(file->target, '/');
-    name = name != NULL ? name + 1 : file->target;
-    snprintf(prefix, sizeof prefix, ".%.*s.unseen-", NAME_MAX - 9 - DIGITS, name);
-    remove_leftovers(file, prefix);
-    file->fd = -1;
-    for (unsigned attempt = 0; attempt < 100 && file->fd < 0; attempt++) {
-        unsigned number = (unsigned)random_word() & 0xffffff;
-        snprintf(file->temporary, sizeof file->temporary, "%.*s%s%06x", (int)(name - file->target),
-                 file->target, prefix, number);
-        file->fd = open(file->temporary, flags, like || plan->secret ? 0600 : 0666);
-        if (file->fd < 0 && errno != EEXIST)
-            break;
-        if (file->fd >= 0 &&
-            (lock_try(file->fd, LOCK_MAKING) == 0 || !path_leads_to(file->temporary, file->fd))) {
-            close(file->fd);
-            file->fd = -1;
-            errno = EEXIST;
-        }
-    }
-    if (file->fd >= 0 && like)
-        side_file_copy_owner(file->fd, plan->like != NULL ? plan->like : &old);
-    return file->fd < 0 ? -1 : 0;
-}
-
-/* Gives the file its name if no file has it. renameat2(2) is called directly, because not every
- * libc has it. NFS and some other file systems do not support it, but have hard links. */
-static int rename_to_free(const struct newfile *file)
-{
-    if (syscall(SYS_renameat2, AT_FDCWD, file->temporary, AT_FDCWD, file->target,
-                RENAME_NOREPLACE) == 0)
-        return 0;
-    if ((errno != EINVAL && errno != ENOSYS) || link(file->temporary, file->target) != 0)
-        return -1;
-    unlink(file->temporary);
-    return 0;
-}
-
 int newfile_make(const struct newfile_plan *plan)
 {
-    struct newfile file = {.plan = plan};
-    if (realpath(plan->path, file.target) == NULL) {
+    char target[PATH_MAX], temporary[PATH_MAX + 16], prefix[NAME_MAX + 1];
+    struct stat old = {.st_mode = 0};
+    int fd = -1, result = -1, error;
+    /* 1. Symbolic links are followed. The temporary name must fit, too. */
+    if (realpath(plan->path, target) == NULL) {
         if (errno != ENOENT && errno != ENOTDIR)
             return -1;
-        snprintf(file.target, sizeof file.target, "%s", plan->path);
+        snprintf(target, sizeof target, "%s", plan->path);
     }
-    /* The temporary name must fit, too. */
-    if (strlen(file.target) >= sizeof file.target - 16) {
+    if (strlen(target) >= sizeof target - 16) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    if (open_temporary(&file) != 0)
+    bool like = plan->like != NULL || (plan->over && stat(target, &old) == 0);
+    if (plan->secret)
+        old.st_mode &= 0700;
+
+    /* 2. The temporary name is a dot, which hides it from a shell's *, the name of the file,
+     * truncated if need be, the program's and a number. The file is locked before it has any bytes,
+     * so a file without a lock was left; unless it is so new that who removes it has the lock, or
+     * had it. */
+    const char *name = strrchr(target, '/');
+    name = name != NULL ? name + 1 : target;
+    snprintf(prefix, sizeof prefix, ".%.*s.unseen-", NAME_MAX - 9 - DIGITS, name);
+    remove_leftovers(plan, target, prefix);
+    for (unsigned attempt = 0; attempt < 100 && fd < 0; attempt++) {
+        snprintf(temporary, sizeof temporary, "%.*s%s%06x", (int)(name - target), target, prefix,
+                 (unsigned)random_word() & 0xffffff);
+        fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                  like || plan->secret ? 0600 : 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+        if (fd >= 0 && (lock_try(fd, LOCK_MAKING) == 0 || !path_leads_to(temporary, fd))) {
+            close(fd);
+            fd = -1;
+            errno = EEXIST;
+        }
+    }
+    if (fd < 0)
         return -1;
-    int result = -1;
-    if (io_write_at(file.fd, plan->mark, plan->mark_bytes, 0) == plan->mark_bytes &&
-        plan->fill(file.fd, plan->context) == 0 && fsync(file.fd) == 0) {
-        result = plan->over ? rename(file.temporary, file.target) : rename_to_free(&file);
+    if (like)
+        side_file_copy_owner(fd, plan->like != NULL ? plan->like : &old);
+
+    /* 3. It is filled, flushed and renamed: to replace a file, or only if no file has the name.
+     * renameat2(2) is called directly, because not every libc has it. NFS and some other file
+     * systems do not support it, but have hard links. */
+    if (io_write_at(fd, plan->mark, plan->mark_bytes, 0) == plan->mark_bytes &&
+        plan->fill(fd, plan->context) == 0 && fsync(fd) == 0) {
+        if (plan->over)
+            result = rename(temporary, target);
+        else
+            result = (int)syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, target,
+                                  RENAME_NOREPLACE);
+        if (result != 0 && !plan->over && (errno == EINVAL || errno == ENOSYS)) {
+            result = link(temporary, target);
+            if (result == 0)
+                unlink(temporary);
+        }
         if (result != 0 && errno == EEXIST)
             result = 1;
     }
-    int error = errno;
+    error = errno;
     if (result == 0)
-        path_sync_directory(file.target);
+        path_sync_directory(target);
     else
-        unlink(file.temporary);
-    close(file.fd);
+        unlink(temporary);
+    close(fd);
     errno = error;
     return result;
 }

@@ -191,21 +191,14 @@ void collect_free(struct collect *collect)
     free(collect);
 }
 
-/* Counts what the output accepted of `length` bytes. Returns 0 if all of them, else -1. */
-static int count_accepted(struct collect *collect, size_t accepted, size_t length)
-{
-    collect->accepted += accepted;
-    return accepted == length ? 0 : -1;
-}
-
 int collect_flush(struct collect *collect, struct fault *fault)
 {
-    size_t length = collect->length;
+    size_t length = collect->length, accepted = 0;
+    if (length > 0)
+        accepted = output_write(collect->output, collect->bytes, length, fault);
     collect->length = 0;
-    if (length == 0)
-        return 0;
-    return count_accepted(collect, output_write(collect->output, collect->bytes, length, fault),
-                          length);
+    collect->accepted += accepted;
+    return accepted == length ? 0 : -1;
 }
 
 uint64_t collect_accepted(const struct collect *collect)
@@ -268,5 +261,6 @@ int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size
         if (accepted < left)
             break;
     }
-    return count_accepted(collect, done, length);
+    collect->accepted += done;
+    return done == length ? 0 : -1;
 }

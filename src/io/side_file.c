@@ -65,15 +65,6 @@ static int check_trusted(const char *path, const struct stat *status, const stru
     return fault_way_out(fault, "move it away");
 }
 
-/* Returns the descriptor, or closes it after a fault. */
-static int checked(int fd, int result)
-{
-    if (result == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 int side_file_open(const char *path, int flags, const struct stat *filter, struct fault *fault)
 {
     struct stat status;
@@ -90,18 +81,20 @@ int side_file_open(const char *path, int flags, const struct stat *filter, struc
     }
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    if (fstat(fd, &status) != 0)
-        return checked(fd, fault_errno(fault, path, NULL, errno));
-    if (!S_ISREG(status.st_mode)) {
+    if (fstat(fd, &status) != 0) {
+        fault_errno(fault, path, NULL, errno);
+    } else if (!S_ISREG(status.st_mode)) {
         fault_set(fault, path, "is not a regular file");
-        return checked(fd, fault_way_out(fault, "move it away"));
-    }
-    /* Somebody may have linked another user's file here to have it overwritten. */
-    if (status.st_nlink > 1) {
+        fault_way_out(fault, "move it away");
+    } else if (status.st_nlink > 1) {
+        /* Somebody may have linked another user's file here to have it overwritten. */
         fault_set(fault, path, "is a hard link, and is not used");
-        return checked(fd, fault_way_out(fault, "put a copy in its place"));
+        fault_way_out(fault, "put a copy in its place");
+    } else if (check_trusted(path, &status, filter, fault) == 0) {
+        return fd;
     }
-    return checked(fd, check_trusted(path, &status, filter, fault));
+    close(fd);
+    return -1;
 }
 
 int side_file_open_directory(const char *path, const struct stat *filter, struct stat *status,
@@ -113,11 +106,13 @@ int side_file_open_directory(const char *path, const struct stat *filter, struct
     if (check_trusted(path, status, filter, fault) != 0)
         return -1;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return fault_errno(fault, path, NULL, errno);
-    if (fstat(fd, status) != 0)
-        return checked(fd, fault_errno(fault, path, NULL, errno));
-    return checked(fd, check_trusted(path, status, filter, fault));
+    if (fd < 0 || fstat(fd, status) != 0)
+        fault_errno(fault, path, NULL, errno);
+    else if (check_trusted(path, status, filter, fault) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
 }
 
 int side_file_unnamed(const char *path)
