@@ -433,27 +433,6 @@ int queue_fail(struct queue *queue, unsigned tries, struct queue_failed *what, s
 
 /* --- retry: lines that were given up --- */
 
-/* Appends the lines of a mapped file to the segment `fd`, from `end` on, and flushes it. Returns 0,
- * or -1 with the fault. */
-static int append_given_up(struct queue *queue, const struct segment *lines, int fd, uint64_t end,
-                           struct fault *fault)
-{
-    const char delimiter = queue->plan.delimiter;
-    for (size_t from = 0, length; from < lines->length; from += length) {
-        const char *bytes = lines->bytes + from;
-        length = fitting_lines(bytes, lines->length - from, QUEUE_CHUNK, delimiter);
-        size_t want = make_records(queue, bytes, length, fault);
-        if (want == 0)
-            return -1;
-        if (io_write_at(fd, queue->buffer, want, end) < want)
-            return fault_errno(fault, queue->path, NULL, errno);
-        end += want;
-    }
-    return fdatasync(fd) == 0 && fsync(queue->directory) == 0
-               ? 0
-               : fault_errno(fault, queue->path, "cannot be flushed to disk", errno);
-}
-
 int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault)
 {
     const char *name = queue->failed_path;
@@ -486,21 +465,34 @@ int queue_retry(struct queue *queue, uint64_t *count, struct fault *fault)
     /* 2. Its lines are appended and flushed, or none of them. */
     if (segment_map(&failed, false, delimiter, name, fault) != 0)
         goto done;
-    if (failed.length > 0) {
-        back = open_back(queue, &end, fault);
-        if (back < 0)
-            goto done;
-        if (append_given_up(queue, &failed, back, end, fault) != 0) {
-            (void)!ftruncate(back, (off_t)end);
-            goto done;
+    if (failed.length > 0 && (back = open_back(queue, &end, fault)) < 0)
+        goto done;
+    uint64_t at = back >= 0 ? end : 0;
+    for (size_t from = 0, length; from < failed.length; from += length) {
+        const char *lines = failed.bytes + from;
+        length = fitting_lines(lines, failed.length - from, QUEUE_CHUNK, delimiter);
+        size_t want = make_records(queue, lines, length, fault);
+        if (want == 0)
+            goto cut_off;
+        if (io_write_at(back, queue->buffer, want, at) < want) {
+            fault_errno(fault, queue->path, NULL, errno);
+            goto cut_off;
         }
-        *count += lines_in(failed.bytes, failed.length, delimiter);
+        at += want;
+        *count += lines_in(lines, length, delimiter);
+    }
+    if (back >= 0 && (fdatasync(back) != 0 || fsync(queue->directory) != 0)) {
+        fault_errno(fault, queue->path, "cannot be flushed to disk", errno);
+        goto cut_off;
     }
     /* 3. It is removed; in a directory of another user it can only be emptied. */
     if (unlink(name) == 0 || ftruncate(failed.fd, 0) == 0)
         result = 0;
     else
         fault_errno(fault, name, NULL, errno);
+    goto done;
+cut_off:
+    (void)!ftruncate(back, (off_t)end);
 done:
     if (back >= 0)
         close(back);
