@@ -619,7 +619,7 @@ static inline void play(const uint8_t *data, const struct run *runs, size_t coun
         close(other);
 }
 
-/* --- in the place of the program's own (the linker puts them there, see the Makefile) --- */
+/* --- in the place of the program's own (the linker puts them there: programs.mk) --- */
 
 /* Commands give up rights that the next one needs. */
 void __wrap_confine_begin(struct confine *confine); // NOLINT
