@@ -394,6 +394,17 @@ END
     pops '2\n3\n4\n5\n' -m 9
 }
 
+@test "while one looks for lines to take, others wait, and get the lines after these" {
+    need_strace
+    a_queue 1 3
+    stopped_after pread64 1 "$PWD/$(segment 1)" pop q.bf -m 2
+    waits_to -m 9
+    kill -CONT "$child"
+    wait "$pid"
+    is late '1\n2\n'
+    gets '3\n'
+}
+
 @test "a wait for the lock makes no pause between two looks longer" {
     local form
     for form in --until-done '--wait 10w'; do
