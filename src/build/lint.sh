@@ -50,7 +50,7 @@ completions *
 commands    command_rows.h option_rows.h command.h options.h
 pipeline    *
 queue       queue.h
-merge       merge.h group.h
+merge       merge.h
 filter      filter.h writer.h create.h survey.h pending.h
 format      *
 key         *
