@@ -202,31 +202,33 @@ size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, 
     bool url_of_line = recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
                        recipe->ranges == 0 && !recipe->trim && !recipe->fold;
     for (size_t i = 0; i < n; i++) {
-        /* Runs of lines that are their own keys, such as URLs in normal form, are hashed in
-         * place. */
-        size_t first = i;
-        if (whole)
-            i = n;
-        while (url_of_line && i < n && url_is_normal(line_of(bytes, starts, i)))
-            i++;
-        if (i > first) {
+        if (whole || url_of_line) {
+            /* Runs of lines that are their own keys, such as URLs in normal form, are hashed in
+             * place. */
+            size_t first = i;
+            if (whole)
+                i = n;
+            while (i < n && url_is_normal(line_of(bytes, starts, i)))
+                i++;
             memset(no_key + first, 0, i - first);
             for (unsigned h = 0; h < count; h++)
                 hash_lines(bytes, starts + first, i - first, hashes[h].hashers.key,
                            hashes[h].keys + first);
+            if (i == n)
+                break;
         }
-        if (i == n)
-            break;
         struct span line = line_of(bytes, starts, i), key = line;
         bool made = url_of_line ? make_url(keyer, &key) : make_key(keyer, &key);
-        if (keyer->wrong != NULL)
+        if (!made && keyer->wrong != NULL)
             return i;
         if (!made)
             key = line;
         no_key[i] = !made;
-        for (unsigned h = 0; h < count; h++)
+        for (unsigned h = 0; h < count; h++) {
+            const struct hashers *hashers = &hashes[h].hashers;
             hashes[h].keys[i] = hash_key(key.bytes, key.length,
-                                         made ? hashes[h].hashers.key : hashes[h].hashers.line);
+                                         *(made ? &hashers->key : &hashers->line));
+        }
     }
     return n;
 }
