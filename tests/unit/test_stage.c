@@ -13,7 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Without false positives to speak of. A stage of 64 pages (programs.mk) is full with some 15000. */
+/* Without false positives to speak of. A stage of 64 pages (programs.mk) is full with about 15,000
+ * keys. */
 static const struct filter_plan staged = {.rate = 1e-12, .capacity = 50000, .staged = true};
 
 static struct writer *in_file(void)
