@@ -32,8 +32,6 @@ const char *command_usage(const struct command *command)
 
 /* --- words that are no command or option --- */
 
-enum { FOR_WRITERS = FOR_FILTER | FOR_ADD | FOR_PUSH };
-
 /* clang-format off */
 static const struct {
     const char *words; /* between blanks */

@@ -51,9 +51,9 @@ const char *command_usage(const struct command *command);
  * help, how to name a file. Returns EXIT_TROUBLE. */
 int command_unknown(const char *word, bool is_operand);
 
-/* What users of other tools want who give this option to one of these commands (FOR_...), which do
- * not take it, or with FOR_ALL an option or a command that does not exist; NULL: unknown. To be
- * asked before habit_typo: a habit is no typo. */
+/* What somebody who is used to another tool wants with this word: an option that these commands
+ * (FOR_...) do not take, or with FOR_ALL an option or a command that does not exist. NULL: unknown.
+ * To be asked before habit_typo: a habit is no typo. */
 const char *habit_find(const char *word, unsigned commands);
 
 /* How many edits make `name`, of at most NAME_LONGEST bytes, of a word that may be a typo: one, or

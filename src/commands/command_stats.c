@@ -194,7 +194,7 @@ static void draw_layer(const struct layer_survey *layer, unsigned number, const 
 
 static int show_filter(const struct options *options, size_t before, const struct filter *filter)
 {
-    static struct survey survey; /* 40 KB, too large for some stacks */
+    static struct survey survey; /* 11 KB: not on the stack */
     struct figures figures;
     struct fault fault = FAULT_UNSET;
     struct queue_facts facts;

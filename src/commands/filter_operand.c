@@ -90,8 +90,7 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     bool named = strcmp(fault->object, path) == 0 && fault->way_out[0] == '\0';
     bool empty = fault->error == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
                  status.st_size == 0;
-    bool writes = path == options->operands[0] &&
-                  (options->asked->bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0;
+    bool writes = path == options->operands[0] && (options->asked->bit & FOR_WRITERS) != 0;
     if (named && (fault->error == ENOENT || empty)) {
         path_directory(path, directory);
         if (access(directory, F_OK) != 0) {

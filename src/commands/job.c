@@ -55,7 +55,7 @@ int job_parse(struct job *job, const struct options *options)
         .threads = job->inputs.threads,
         .most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX,
         .durable = options->durable,
-        .counts_drops = options->summary && (bit & (FOR_FILTER | FOR_ADD | FOR_PUSH)) != 0,
+        .counts_drops = options->summary && (bit & FOR_WRITERS) != 0,
         .after_chunk = progress_update,
         .recipe = &job->recipe,
         .context = job,

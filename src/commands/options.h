@@ -27,6 +27,7 @@ enum {
 #include "commands/command_rows.h"
 #undef COMMAND
     FOR_ALL = (1 << COMMANDS) - 1,
+    FOR_WRITERS = FOR_FILTER | FOR_ADD | FOR_PUSH,
     FOR_READERS = FOR_FILTER | FOR_ADD | FOR_QUERY | FOR_PUSH | FOR_REMOVE | FOR_PLAN | FOR_KEY |
                   FOR_SHARD,
     FOR_MAKERS = FOR_FILTER | FOR_CREATE | FOR_ADD | FOR_PUSH,

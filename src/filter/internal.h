@@ -6,12 +6,13 @@
  *   LOCK_HELD    while held keys are settled, as long as that takes
  *   LOCK_GROW    while room is made, as long as the disk takes
  *   LOCK_QUEUE   for the queue (queue/queue.h): alone, except by merge
- *   LOCK_CHANGE  for bits, counters and flights: for one batch of keys at a time
+ *   LOCK_CHANGE  for bits, counters, slots and flights: for one batch of keys at a time
  *   LOCK_SLOT+i  for slot i: proves that its owner is alive. The first 64 are held from open to
  *                close, the others while keys are in flight, so that idle writers block nobody
  *   LOCK_WAITING while all slots are taken: its holder looks for a free one, the others wait
- * Two more are of other files: LOCK_MAKING of a new file until it has its name (io/newfile.h),
- * and LOCK_FLIGHT of a side file with keys in flight (slot.c).
+ * Four more are of other files: LOCK_MAKING of a new file until it has its name (io/newfile.h),
+ * LOCK_FLIGHT of a side file with keys in flight (flight.h), LOCK_PENDING of a pending file that is
+ * being written (pending.h), and LOCK_OUTPUT of a file that lines are appended to (io/output.h).
  *
  * What each operation does:
  *   open       LOCK_CHANGE to take a slot and clear what a dead owner left in it, and to raise a

@@ -1,5 +1,5 @@
 /*
- * writer - see writer.h; for filters in memory see memory.c, for slots and flights slot.c.
+ * writer - see writer.h; filters in memory are in memory.c, slots in slot.c, flights in flight.c.
  *
  * The obvious algorithm holds the lock while it tests a key, sets its bits if it is new, and prints
  * its line. The numbered steps in writer_claim and writer_settle say what that lacks, and how this

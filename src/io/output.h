@@ -24,9 +24,9 @@ struct output {
     size_t (*append)(void *context, const char *bytes, size_t length, struct fault *fault);
     int (*sync)(void *context, struct fault *fault);
     void *context;
-    /* Called by the first write, with a file's lock held, if not NULL: sets the bytes that go out
-     * before those lines, none unless it sets them. Returns 0; or -1 with the fault, and nothing is
-     * written. */
+    /* If not NULL, the first write calls it, under the lock of a file, for the bytes that are to
+     * precede the lines: *length is 0 unless it sets both. Returns 0; or -1 with the fault, and
+     * nothing is written. */
     int (*begin)(void *context, const struct output *output, const char **bytes, size_t *length,
                  struct fault *fault);
     void *begin_context;

@@ -55,7 +55,7 @@ struct pipeline {
 static void compute_odds(struct pipeline *pipeline)
 {
     enum { LEAST = 64 };
-    static struct survey survey; /* 16 KB */
+    static struct survey survey; /* 11 KB */
     uint64_t sixteenth = filter_keys(pipeline->plan.filter) / 16;
     (void)survey_make(&survey, pipeline->plan.filter, SURVEY_SAMPLE);
     pipeline->false_drops = (struct false_drops){
@@ -314,8 +314,8 @@ static int write_tagged(struct pipeline *pipeline, const struct batch *batch, co
  * fewer where a layer ends, and none after the last line wanted. Returns how many, or -1.
  *
  * Once keys are claimed, no fault ends this early. What the outputs took whole is settled, and
- * every other key leaves the flight (P3). Of several faults the first one is told: of the file of
- * dropped lines, of the output, of the tee, of settling. */
+ * every other key leaves the flight (P3). Of several faults the first one is reported: of the file
+ * of dropped lines, of the output, of the tee, of settling. */
 static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const char *input,
                             struct fault *fault)
 {
@@ -342,7 +342,7 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
         marks_invert(pipeline->seen, batch.n, pipeline->unseen);
 
     /* 2. End with the last line wanted. Lines after it, though tested, count as not read. */
-    for (size_t i = 0; i < batch.n && most <= batch.n; i++)
+    for (size_t i = 0, n = batch.n; most <= n && i < batch.n; i++)
         if (select[i] && --most == 0)
             batch.n = i + 1;
 

@@ -45,7 +45,7 @@
  * it has enough, as many neighbours as possible with one lock (1 us, plus 2 ns for each that
  * exists).
  *
- * Who uses a queue has opened FILTER, and passes its descriptor `fd`, which stays the caller's. The
+ * The caller has opened FILTER, and passes its descriptor `fd`, which stays the caller's. The
  * locks of the filter and of its queue are on different bytes, so they do not meet on one open file
  * description. The kernel would drop LOCK_QUEUE only when the last descriptor and the last map of
  * FILTER are gone, so each function here that takes it drops it before it returns.
