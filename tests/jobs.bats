@@ -303,6 +303,8 @@ alike() {
     { same printed.2 printed.1 && same said.2 said.1 && [[ -s printed.1 ]]; } || { echo "$* <$file"; return 1; }
 }
 
+# Programs read what another has written before: not in one pipeline.
+# shellcheck disable=SC2094
 @test "both threads make keys: the same bytes and messages for each kind of them, and wherever lines end" {
     local syntax options j
     while IFS='|' read -r syntax options; do
@@ -350,10 +352,10 @@ url|-i
 END
     # A row that is none, far behind: the lines before it come first, and the next input is read.
     sed '31000s/.*/7,"not closed/' csv >broken
-    { cat broken; rows csv; } >more
+    { cat broken; rows csv; } >two
     for options in '-f 2' '-f 1,3-' '-f url'; do
         alike broken --csv $options
-        alike broken key --csv $options more - csv broken
+        alike broken key --csv $options two - csv broken
         [[ $(grep -c 'line 31000: quoted field is not closed' said.1) -eq 3 ]]
     done
 }

@@ -129,10 +129,10 @@ END
     kept list
     # both fail within one batch: the output, which came first, is told
     yes x | head -c 102300 >printed
-    yes x | head -c 102390 >tail
+    yes x | head -c 102390 >list2
     exits 0 unseen create -p 1e-9 g.bf
-    (ulimit -f 100; code=0; "$UNSEEN" --tee tail g.bf in >>printed 2>said || code=$?; echo "$code" >code)
-    [[ $(cat code) -eq 2 && $(stat -c %s printed tail | xargs) == '102400 102400' ]]
+    (ulimit -f 100; code=0; "$UNSEEN" --tee list2 g.bf in >>printed 2>said || code=$?; echo "$code" >code)
+    [[ $(cat code) -eq 2 && $(stat -c %s printed list2 | xargs) == '102400 102400' ]]
     grep -q '^unseen: standard output: File too large' said
     # the reader goes away, and the unfinished line is ended
     env --default-signal=PIPE "$UNSEEN" --tee list f.bf in 2>said | head -n 1 >printed

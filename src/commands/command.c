@@ -94,7 +94,7 @@ unsigned habit_typo(const char *word, const char *name)
 {
     enum { LONG = 7 };
     /* rows[i % 3][j]: from the first i bytes of the word to the first j of the name. */
-    unsigned rows[3][NAME_LONGEST + 1];
+    unsigned rows[3][NAME_LONGEST + 1] = {{0}};
     size_t letters = strlen(word), columns = strlen(name);
     for (size_t i = 0; i <= letters; i++) {
         unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];

@@ -63,6 +63,6 @@ enum { TOO_MANY = 3, NAME_LONGEST = 32 };
 unsigned habit_typo(const char *word, const char *name);
 
 /* Prints the help of a command; of the plain form, the short help. Returns the exit status. */
-int command_print_help(const struct command *command);
+int command_print_help(const struct command *asked);
 
 #endif

@@ -50,7 +50,8 @@ static void fill_q(struct geometry geometry, double last, double q[Q_MAX])
         }
         distinct[0] = 0;
     }
-    for (size_t i = 0; i < Q_MAX && (double)i <= last; i++) {
+    size_t i = 0;
+    do {
         q[i] = 0;
         for (unsigned d = 1; d <= f; d++)
             q[i] += distinct[d] * all_set[d];
@@ -60,7 +61,7 @@ static void fill_q(struct geometry geometry, double last, double q[Q_MAX])
                 double share = (double)d / cells;
                 all_set[d] = (1 - share) * all_set[d] + share * all_set[d - 1];
             }
-    }
+    } while (++i < Q_MAX && (double)i <= last);
 }
 
 /* The range of a Binomial(n, share), around its mode, that is summed. */

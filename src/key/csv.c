@@ -190,12 +190,16 @@ __attribute__((flatten)) static bool take_usual(const struct recipe *recipe, str
     if (inside != 0)
         return false;
     /* 6. Its value, without its quotes. The last field of the row has no separator at its end. */
+    if (first == NULL) {
+        *key = (struct span){NULL, 0};
+        return true;
+    }
     if (end == NULL)
-        end = first != NULL ? span_end(row) : NULL;
+        end = span_end(row);
     struct value value = {.raw = span_between(first, end), .doubled = doubled != 0};
     if (value.raw.length > 0 && *first == QUOTE)
         value.raw = span_between(first + 1, end - 1);
-    *key = first != NULL ? plain_value(recipe, &value, buffer) : value.raw;
+    *key = plain_value(recipe, &value, buffer);
     return true;
 }
 

@@ -377,7 +377,7 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         batches->chunk.length > 0 && batches->chunk.length <= input_read_size(batches->input) &&
         batches->bytes >= START_BYTES && batches->bytes / batches->pieces >= LARGE_PIECE) {
         start_ahead(batches);
-    } else if (batches->ahead && batches->given > 0) {
+    } else if (batches->ahead && batches->given > 0 && batches->lent != NULL) {
         /* 2. The last entry is done with, and returned together with others. */
         batches->buffers_kept += batches->lent->batch.last;
         if (batches->given - batches->returned >= ENTRIES_AT_ONCE ||

@@ -443,7 +443,8 @@ static int pass_header_line(struct pipeline *pipeline, const struct batch *batch
  * chunk so far, and so is what this returns, unless an output fails. */
 static int end_chunk(struct pipeline *pipeline, int result, struct fault *fault)
 {
-    struct fault later, *told = result < 0 ? &later : fault;
+    struct fault later = FAULT_UNSET;
+    struct fault *told = result < 0 ? &later : fault;
     uint64_t lost = write_picked(pipeline, told);
     pipeline->plan.counts->selected -= lost;
     if (lost > 0)
