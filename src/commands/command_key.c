@@ -14,7 +14,7 @@ static int print_keys(void *context, const struct batch *batch, struct collect *
         const char *tag = key.no_key ? "none\t" : "key\t";
         const struct iovec pieces[] = {{(void *)tag, job->options->tag ? strlen(tag) : 0},
                                        {(void *)key.bytes, key.length},
-                                       {(void *)&job->output.delimiter, 1}};
+                                       {(void *)&job->output.ends.delimiter, 1}};
         if (collect_add_pieces(to, pieces, 3, fault) != 0)
             return -1;
     }

@@ -19,7 +19,7 @@ int command_push(const struct options *options)
     if (options->failed && options->operand_count > 1)
         return message("--failed: its lines come from FILTER.failed (leave out the operand %s)",
                        options->operands[1]);
-    struct queue_plan plan = {QUEUE_PUSH, job.inputs.delimiter, job.inputs.max_line, message_waits,
+    struct queue_plan plan = {QUEUE_PUSH, job.inputs.ends.delimiter, job.inputs.max_line, message_waits,
                               options->failed};
 
     /* No queue is made if the inputs are missing. */

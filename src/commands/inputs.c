@@ -25,7 +25,7 @@ void inputs_parse(struct inputs *inputs, const struct options *options, size_t f
     bool none = first >= options->operand_count;
     *inputs = (struct inputs){
         .names = none ? standard_input : options->operands + first,
-        .delimiter = options->zero_terminated ? '\0' : '\n',
+        .ends.delimiter = options->zero_terminated ? '\0' : '\n',
         .header = options->header,
         .max_line = options->max_line != 0 ? options->max_line : MAX_LINE,
         .threads = options->threads != 0 ? (unsigned)options->threads : batches_threads(),
@@ -51,7 +51,7 @@ static void cannot_open(const struct inputs *inputs, const char *name, struct fa
     fault_errno(fault, inputs_is_standard(name) ? standard_name : name, NULL, errno);
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
-    else if (fault->error == ENOENT && after_filter && inputs->delimiter == '\n')
+    else if (fault->error == ENOENT && after_filter && inputs->ends.delimiter == '\n')
         fault_way_out(fault, "if that is a line: printf '%%s\\n' %s | unseen %s %s",
                       quote_word(name, word), asked->name, quote_file(inputs->names[-1], filter));
     if (fault->error == EACCES && access(name, R_OK) == 0)
@@ -164,11 +164,11 @@ struct input *inputs_open(struct inputs *inputs, const char *name, struct fault 
         cannot_open(inputs, name, fault);
         return NULL;
     }
-    struct input *input = input_new(inputs->fd, inputs->shown, inputs->delimiter, INPUT_BYTES,
+    struct input *input = input_new(inputs->fd, inputs->shown, inputs->ends.delimiter, INPUT_BYTES,
                                     (size_t)inputs->max_line);
     if (input == NULL)
         fault_errno(fault, inputs->shown, NULL, ENOMEM);
-    else if (inputs->delimiter == '\n')
+    else if (inputs->ends.delimiter == '\n')
         input_set_judge(input, judge_text, inputs);
     return input;
 }

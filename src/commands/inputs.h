@@ -5,11 +5,12 @@
 #define UNSEEN_COMMANDS_INPUTS_H
 
 #include "commands/options.h"
+#include "core/rows.h"
 #include "io/input.h"
 
 struct inputs {
     const char **names; /* NULL at the end; "-" is standard input */
-    char delimiter;
+    struct line_ends ends; /* of lines; of rows when the recipe is known */
     bool header;      /* the first line of each is a header line */
     bool all_or_none; /* a fault of one input ends the run */
     uint64_t max_line;

@@ -51,7 +51,6 @@ int job_parse(struct job *job, const struct options *options)
         .verb = operands == OPERANDS_FILES ? PIPELINE_TAKE : PIPELINE_NEW,
         .counts = &job->counts,
         .header_lines = &job->header_lines,
-        .delimiter = job->inputs.delimiter,
         .threads = job->inputs.threads,
         .most = options_has(options, OPTION_max_count) ? options->max_count : UINT64_MAX,
         .durable = options->durable,
@@ -148,6 +147,8 @@ int job_open(struct job *job)
         return message("--header: lines of JSON have no header line (leave it out)");
     job->inputs.header |= recipe_has_column_names(recipe);
     plan->header = job->inputs.header;
+    plan->ends = recipe_line_ends(recipe, job->inputs.ends.delimiter);
+    job->inputs.ends = plan->ends;
     return EXIT_OK;
 }
 
@@ -158,7 +159,7 @@ static int open_outputs(struct job *job)
     const struct options *options = job->options;
     struct pipeline_plan *plan = &job->plan;
     struct fault fault = FAULT_UNSET;
-    char delimiter = job->inputs.delimiter;
+    struct line_ends ends = plan->ends;
     const struct {
         struct output *output;
         const char *name;
@@ -172,12 +173,12 @@ static int open_outputs(struct job *job)
     if (options->dropped != NULL)
         plan->dropped = &job->dropped;
     if (options->exec != NULL)
-        job->output = child_output(&job->child, options->exec, delimiter, job->inputs.header);
+        job->output = child_output(&job->child, options->exec, ends, job->inputs.header);
     else if (job->uses.prints)
-        job->output = output_standard(delimiter);
+        job->output = output_standard(ends);
     for (size_t i = 0; i < OUTPUTS; i++)
         if (appended[i].name != NULL &&
-            output_open(appended[i].output, appended[i].name, delimiter, &fault) != 0)
+            output_open(appended[i].output, appended[i].name, ends, &fault) != 0)
             return message_fault(&fault);
     /* If a file to append to has lines, all inputs must have its columns. */
     const struct output *headed[OUTPUTS] = {plan->output, plan->tee, plan->dropped};
@@ -257,7 +258,7 @@ static void suggest_next(const struct job *job, int result, struct fault *fault)
                       "is this the right host, and was the list split by the same key? to select "
                       "its lines: unseen shard %" PRIu32 "/%" PRIu32 " --like %s%s%s%s%s",
                       shard.number, shard.count, quote_file(filter_path(plan->filter), quoted),
-                      plan->delimiter == '\0' ? " -z" : "", plan->header ? " --header" : "",
+                      plan->ends.delimiter == '\0' ? " -z" : "", plan->header ? " --header" : "",
                       file[0] != '\0' ? " " : "", file);
         return;
     }

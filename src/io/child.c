@@ -25,9 +25,9 @@ static int start_command(struct child *child, const char *bytes, size_t length, 
         return fault_errno(fault, name, NULL, EINTR);
     /* 1. What it is started with: the header line, and the lines that fit into CHILD_GIVEN bytes
      * with it, but at least one. */
-    size_t header = child->header ? first_line(bytes, length, child->delimiter) : 0;
+    size_t header = child->header ? rows_first(child->ends, bytes, length) : 0;
     size_t most = header < CHILD_GIVEN ? CHILD_GIVEN - header : 0;
-    size_t lines = fitting_lines(bytes + header, length - header, most, child->delimiter);
+    size_t lines = rows_fitting(child->ends, bytes + header, length - header, most);
     child->header_line = header;
     child->given = lines > 0 ? header + lines : length;
 
@@ -96,14 +96,14 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
     return took_given && done < child->given ? child->given : done;
 }
 
-struct output child_output(struct child *child, const char *const *argv, char delimiter,
+struct output child_output(struct child *child, const char *const *argv, struct line_ends ends,
                            bool header)
 {
-    *child = (struct child){.argv = argv, .delimiter = delimiter, .header = header};
+    *child = (struct child){.argv = argv, .ends = ends, .header = header};
     return (struct output){
         .fd = -1,
         .name = argv[0],
-        .delimiter = delimiter,
+        .ends = ends,
         .append = write_as_output,
         .context = child,
     };
@@ -146,7 +146,7 @@ static uint64_t count_unread(struct child *child, int end)
         taken = child->header_line;
     for (ssize_t n; (n = read(end, bytes, sizeof bytes)) > 0; at += (uint64_t)n) {
         size_t skip = taken <= at ? 0 : taken - at < (uint64_t)n ? (size_t)(taken - at) : (size_t)n;
-        lines += lines_in(bytes + skip, (size_t)n - skip, child->delimiter);
+        lines += lines_in(bytes + skip, (size_t)n - skip, child->ends.delimiter);
     }
     if (end >= 0)
         close(end);

@@ -33,7 +33,7 @@ enum { CHILD_GIVEN = 4096 };
 
 struct child {
     const char *const *argv;
-    char delimiter;
+    struct line_ends ends;
     bool header;        /* the first line written is a header line, which is not counted */
     bool failed;        /* the command could not be run */
     int error;          /* why, or 0 if this process failed before it tried */
@@ -46,10 +46,10 @@ struct child {
     bool read_nothing;  /* as far as is known, when the command has ended */
 };
 
-/* A command, with argv[0] looked up in PATH, as an output of lines that end with `delimiter`. It is
+/* A command, with argv[0] looked up in PATH, as an output of lines with these ends. It is
  * started by the first write, unless a signal has come. From then on this process ignores SIGPIPE
  * and passes SIGINT, SIGTERM and SIGHUP on (signals_pass_to). */
-struct output child_output(struct child *child, const char *const *argv, char delimiter,
+struct output child_output(struct child *child, const char *const *argv, struct line_ends ends,
                            bool header);
 
 enum child_end {

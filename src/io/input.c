@@ -70,11 +70,17 @@ size_t input_read_size(const struct input *input)
     return input->most_read;
 }
 
+size_t input_max_line(const struct input *input)
+{
+    return input->max_line;
+}
+
 static int too_long(const struct input *input, struct fault *fault)
 {
     fault_set(fault, input->name, "has a line longer than %zu %s", input->max_line,
               number_of(input->max_line, "byte", "bytes"));
-    return fault_way_out(fault, "to allow it: --max-line SIZE; if lines end with NUL: -z");
+    fault_way_out(fault, "to allow it: --max-line SIZE; if lines end with NUL: -z");
+    return INPUT_TOO_LONG;
 }
 
 size_t input_allowed(const struct input *input, const size_t *starts, size_t n, struct fault *fault)
@@ -96,6 +102,11 @@ static int resize(struct input_buffer *buffer, size_t capacity)
     buffer->bytes = bytes;
     buffer->capacity = capacity;
     return 0;
+}
+
+void input_keep(struct input *input, size_t rest)
+{
+    input->chunk -= rest;
 }
 
 void input_set_judge(struct input *input, input_judge *judge, void *context)
@@ -146,8 +157,10 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
             size_t limit = input->max_line + 1, capacity = buffer->capacity;
             if (input->stop != NULL)
                 return INPUT_WOULD_WAIT;
-            if (capacity >= limit)
+            if (capacity >= limit) {
+                *chunk = (struct chunk){buffer->bytes, input->filled, input->read - input->filled};
                 return too_long(input, fault);
+            }
             if (resize(buffer, capacity < limit / 2 ? capacity * 2 : limit) != 0)
                 return fault_errno(fault, input->name, "a line does not fit into memory", ENOMEM);
         }
@@ -171,8 +184,9 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
         input->ended = n == 0;
     }
     *chunk = (struct chunk){buffer->bytes, input->chunk, input->read - input->filled};
-    /* 3. A last line without a delimiter gets one. */
-    if (input->chunk == 0 && input->filled > 0) {
+    /* 3. A last line without a delimiter gets one. (What was kept has one.) */
+    if (input->chunk == 0 && input->filled > 0 &&
+        buffer->bytes[input->filled - 1] != input->delimiter) {
         buffer->bytes[input->filled++] = input->delimiter;
         chunk->length = input->chunk = input->filled;
     }

@@ -38,8 +38,14 @@ struct input *input_new(int fd, const char *name, char delimiter, size_t buffer_
 void input_free(struct input *input);
 
 /* The next chunk: at least one line, each with its delimiter, which is added to a last line without
- * one. Returns 1, 0 at the end, -1 with the fault, or INPUT_WOULD_WAIT (see below). */
+ * one. Returns 1, 0 at the end, -1 with the fault, INPUT_WOULD_WAIT (see below), or INPUT_TOO_LONG
+ * with the fault, and then *chunk is what there is of the line. */
+enum { INPUT_WOULD_WAIT = -2, INPUT_TOO_LONG = -3 };
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
+
+/* The last `rest` bytes of the last chunk are to begin the next one. If none comes, they were the end
+ * of the input. */
+void input_keep(struct input *input, size_t rest);
 
 /* Called once, with the first chunk, before input_next returns it. If it returns -1 with the fault,
  * so does input_next. To be set before the first input_next. */
@@ -50,7 +56,6 @@ void input_set_judge(struct input *input, input_judge *judge, void *context);
 /* For an input that another thread reads ahead: from now on, until it is called with NULL,
  * input_next returns INPUT_WOULD_WAIT instead of growing its buffer, and instead of waiting once
  * *stop is true and signals_end_thread has woken it. input_next can then be called again. */
-enum { INPUT_WOULD_WAIT = -2 };
 void input_set_stop(struct input *input, const atomic_bool *stop);
 
 /* Exchanges the buffers, so that the bytes of the last chunk stay in place, in what is then
@@ -77,8 +82,9 @@ uint64_t input_bytes(const struct input *input);
 
 const char *input_name(const struct input *input);
 
-/* The buffer_bytes of input_new. */
+/* The buffer_bytes, and max_line, of input_new. */
 size_t input_read_size(const struct input *input);
+size_t input_max_line(const struct input *input);
 
 /* How many of n lines of the last chunk, where line i begins at starts[i], precede one that is too
  * long. If there is one, sets the fault. */

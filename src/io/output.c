@@ -1,6 +1,5 @@
 #include "io/output.h"
 
-#include "core/bytes.h"
 #include "system/io.h"
 #include "system/machine.h"
 #include "system/path.h"
@@ -14,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct output output_standard(char delimiter)
+struct output output_standard(struct line_ends ends)
 {
-    return (struct output){.fd = STDOUT_FILENO, .name = "standard output", .delimiter = delimiter};
+    return (struct output){.fd = STDOUT_FILENO, .name = "standard output", .ends = ends};
 }
 
 int output_check(const char *path, struct fault *fault)
@@ -32,7 +31,7 @@ int output_check(const char *path, struct fault *fault)
     return path_check_directory(path, fault);
 }
 
-int output_open(struct output *output, const char *path, char delimiter, struct fault *fault)
+int output_open(struct output *output, const char *path, struct line_ends ends, struct fault *fault)
 {
     /* First without O_CREAT: in a directory with the sticky bit, the system refuses that for
      * another user's file. */
@@ -42,7 +41,7 @@ int output_open(struct output *output, const char *path, char delimiter, struct 
         fd = signals_open(path, flags | O_CREAT, 0666);
     if (fd < 0)
         return fault_errno(fault, path, NULL, errno);
-    *output = (struct output){.fd = fd, .name = path, .delimiter = delimiter, .end_fd = -1};
+    *output = (struct output){.fd = fd, .name = path, .ends = ends, .end_fd = -1};
     struct stat status, end_status;
     if (fstat(fd, &status) != 0)
         return 0;
@@ -97,8 +96,9 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
     /* 3. End an unfinished line, which a killed run may have left: the next line would be joined to
      * it. */
     if (checks && fstat(output->end_fd, &status) == 0 && status.st_size > 0 &&
-        pread(output->end_fd, &last, 1, status.st_size - 1) == 1 && last != output->delimiter &&
-        io_write(output->fd, &output->delimiter, 1, output->to_the_end) != 1) {
+        pread(output->end_fd, &last, 1, status.st_size - 1) == 1 &&
+        last != output->ends.delimiter &&
+        io_write(output->fd, &output->ends.delimiter, 1, output->to_the_end) != 1) {
         fault_errno(fault, output->name, NULL, errno);
         goto unlock;
     }
@@ -125,7 +125,7 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
         while (done < length) {
             size_t piece = 0;
             if (output->by_pieces)
-                piece = fitting_lines(bytes + done, length - done, PIPE_BUF, output->delimiter);
+                piece = rows_fitting(output->ends, bytes + done, length - done, PIPE_BUF);
             if (piece == 0)
                 piece = length - done;
             size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);

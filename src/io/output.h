@@ -5,6 +5,7 @@
 #ifndef UNSEEN_IO_OUTPUT_H
 #define UNSEEN_IO_OUTPUT_H
 
+#include "core/rows.h"
 #include "system/fault.h"
 #include "system/lock.h"
 
@@ -19,7 +20,7 @@ enum { LOCK_OUTPUT = 0 };
 struct output {
     int fd;
     const char *name;
-    char delimiter;
+    struct line_ends ends;
     /* Replace output_write and output_sync if not NULL. */
     size_t (*append)(void *context, const char *bytes, size_t length, struct fault *fault);
     int (*sync)(void *context, struct fault *fault);
@@ -41,12 +42,13 @@ struct output {
     lock_waits *waits;
 };
 
-struct output output_standard(char delimiter);
+struct output output_standard(struct line_ends ends);
 
 /* Opens a file to append to, or creates it. A FIFO is waited for until it has a reader, or a signal
  * comes; it is never opened for reading, so that writing fails when its last reader is gone.
  * Returns 0, or -1 with the fault. */
-int output_open(struct output *output, const char *path, char delimiter, struct fault *fault);
+int output_open(struct output *output, const char *path, struct line_ends ends,
+                struct fault *fault);
 
 /* Whether output_open is likely to succeed; changes nothing. Returns 0, or -1 with the fault. */
 int output_check(const char *path, struct fault *fault);

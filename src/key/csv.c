@@ -249,18 +249,19 @@ __attribute__((noinline)) static bool take_any(const struct recipe *recipe,
 }
 
 bool csv_take(const struct recipe *recipe, const struct csv_columns *columns, struct span line,
-              char *buffer, struct span *key, const char **wrong)
+              uint8_t kind, char *buffer, struct span *key)
 {
     struct span row = csv_row(line);
     size_t single = 0;
+    const char *wrong;
+    (void)kind;
     if (recipe_has_column_names(recipe))
         single = columns->n == 1 ? columns->column[0].number : 0;
     else if (recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last)
         single = recipe->range[0].first;
-    *wrong = NULL;
     if (single != 0 && take_usual(recipe, row, single, buffer, key))
         return key->bytes != NULL;
-    return take_any(recipe, columns, row, single, buffer, key, wrong);
+    return take_any(recipe, columns, row, single, buffer, key, &wrong);
 }
 
 /* --- the header line --- */

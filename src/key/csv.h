@@ -38,9 +38,8 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
 
 /* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
  * SPAN_DECODED(line.length) bytes. `columns` is for a recipe with names. One pass over the line.
- * Returns false if the row lacks a column, or if the line is not a row; then *wrong says why,
- * otherwise it is NULL. */
+ * `kind` is what rows_find has told (core/rows.h). Returns false if the row has no key. */
 bool csv_take(const struct recipe *recipe, const struct csv_columns *columns, struct span line,
-              char *buffer, struct span *key, const char **wrong);
+              uint8_t kind, char *buffer, struct span *key);
 
 #endif

@@ -26,7 +26,6 @@ struct keyer {
     struct url_buffers *buffers; /* NULL without --by */
     struct json_items *items;    /* NULL without --jsonl */
     struct csv_columns columns;  /* of the input */
-    const char *wrong;           /* why the last line is not CSV */
     size_t size;                 /* the longest line for which there is room at `text` */
     char *text;                  /* joined fields, or text in lower case */
 };
@@ -117,13 +116,13 @@ static struct span fold(struct keyer *keyer, struct span text)
 
 /* Makes the key of the line that is `text`: steps 2 to 5 of recipe.h. Returns false if the line has
  * no key. */
-static bool make_key(struct keyer *keyer, struct span *text)
+static bool make_key(struct keyer *keyer, uint8_t kind, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
     /* 2 and 3. Trim; fields, columns or members. */
     switch (recipe->syntax) {
     case SYNTAX_CSV:
-        if (!csv_take(recipe, &keyer->columns, *text, keyer->text, text, &keyer->wrong))
+        if (!csv_take(recipe, &keyer->columns, *text, kind, keyer->text, text))
             return false;
         break;
     case SYNTAX_JSONL:
@@ -175,15 +174,10 @@ int keyer_read_header(struct keyer *keyer, const char *line, size_t length, cons
                             &keyer->columns, fault);
 }
 
-const char *keyer_wrong(const struct keyer *keyer)
-{
-    return keyer->wrong;
-}
-
-struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length)
+struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length, uint8_t kind)
 {
     struct span key = {line, length};
-    if (!make_key(keyer, &key))
+    if (!make_key(keyer, kind, &key))
         return (struct key_text){line, length, true};
     return (struct key_text){key.bytes, key.length, false};
 }
@@ -193,8 +187,8 @@ static struct span line_of(const char *bytes, const size_t *starts, size_t i)
     return (struct span){bytes + starts[i], starts[i + 1] - 1 - starts[i]};
 }
 
-size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                  const struct hashes *hashes, unsigned count, uint8_t *no_key)
+void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, const uint8_t *kinds,
+                size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key)
 {
     const struct recipe *recipe = &keyer->recipe;
     bool whole = recipe_is_whole_line(recipe);
@@ -218,9 +212,8 @@ size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, 
                 break;
         }
         struct span line = line_of(bytes, starts, i), key = line;
-        bool made = url_of_line ? make_url(keyer, &key) : make_key(keyer, &key);
-        if (!made && keyer->wrong != NULL)
-            return i;
+        bool made = url_of_line ? make_url(keyer, &key)
+                                : make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key);
         if (!made)
             key = line;
         no_key[i] = !made;
@@ -230,18 +223,17 @@ size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, 
                                          *(made ? &hashers->key : &hashers->line));
         }
     }
-    return n;
 }
 
-size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                   struct key_text *texts, uint8_t *no_key, struct key_bytes *kept)
+size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts,
+                   const uint8_t *kinds, size_t n, struct key_text *texts, uint8_t *no_key,
+                   struct key_bytes *kept)
 {
     size_t used = 0, i;
     for (i = 0; i < n; i++) {
         struct span line = line_of(bytes, starts, i);
-        struct key_text text = keyer_text(keyer, line.bytes, line.length);
-        if (keyer->wrong != NULL)
-            break;
+        struct key_text text = keyer_text(keyer, line.bytes, line.length,
+                                          kinds != NULL ? kinds[i] : ROW_ODD);
         if ((uintptr_t)text.bytes - (uintptr_t)line.bytes > line.length && text.length > 0) {
             if (kept->capacity - used < text.length) {
                 size_t capacity = 2 * kept->capacity + text.length;

@@ -35,12 +35,9 @@ struct key_text {
     bool no_key; /* all of the line, because it has no key */
 };
 
-/* Precondition, here and below: keyer_reserve for the longest line. */
-struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length);
-
-/* Why the line of the last call is not CSV, as a reason for a fault; NULL: it is, or need not
- * be. */
-const char *keyer_wrong(const struct keyer *keyer);
+/* `kind` of a row: what rows_find has told, or ROW_ODD. Precondition, here and below: keyer_reserve
+ * for the longest line. */
+struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length, uint8_t kind);
 
 /* Hash functions, and where the hashes of n lines go. */
 struct hashes {
@@ -49,10 +46,10 @@ struct hashes {
 };
 
 /* Hashes the keys of `n` lines that lie end to end, as in hash_lines, once for each of `count`
- * hashes; no_key[i] = 1 if line i has no key, else 0. Stops before a line for which keyer_wrong has
- * a reason. Returns how many lines were hashed. */
-size_t keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                  const struct hashes *hashes, unsigned count, uint8_t *no_key);
+ * hashes; no_key[i] = 1 if line i has no key, else 0. `kinds` of rows, from rows_find; NULL for
+ * other lines. */
+void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, const uint8_t *kinds,
+                size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key);
 
 /* Bytes of keys that are no part of their lines. All zeros at first; the caller frees `bytes`. */
 struct key_bytes {
@@ -61,8 +58,9 @@ struct key_bytes {
 };
 
 /* Makes the keys of lines in the same way without hashing them. Their texts point into the lines,
- * or into *kept. Stops, too, if memory is short; keyer_wrong is then NULL. */
-size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts, size_t n,
-                   struct key_text *texts, uint8_t *no_key, struct key_bytes *kept);
+ * or into *kept. Returns how many: fewer than n if memory is short. */
+size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts,
+                   const uint8_t *kinds, size_t n, struct key_text *texts, uint8_t *no_key,
+                   struct key_bytes *kept);
 
 #endif

@@ -18,6 +18,7 @@
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H
 
+#include "core/rows.h"
 #include "key/span.h"
 #include "text/quote.h"
 
@@ -87,6 +88,14 @@ static inline struct span recipe_trim(const struct recipe *recipe, struct span t
 static inline bool recipe_has_column_names(const struct recipe *recipe)
 {
     return recipe->syntax == SYNTAX_CSV && recipe->names[0] != '\0';
+}
+
+/* How lines end that are made of rows, or of whatever the recipe takes. */
+static inline struct line_ends recipe_line_ends(const struct recipe *recipe, char delimiter)
+{
+    if (recipe->syntax != SYNTAX_CSV)
+        return (struct line_ends){.delimiter = delimiter};
+    return (struct line_ends){delimiter, true, recipe->separator, recipe->trim};
 }
 
 /* Whether the names are in canonical form, and whether --csv takes the separator. */

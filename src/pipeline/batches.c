@@ -1,9 +1,11 @@
 #include "pipeline/batches.h"
 
-#include "core/kernel.h"
+#include "core/bytes.h"
 #include "core/shard.h"
-#include "key/csv.h"
+#include "key/columns.h"
 #include "system/signals.h"
+#include "text/number.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -68,21 +70,25 @@ struct entry {
     struct key keys[BATCH_LINES];
     struct key shard_keys[BATCH_LINES];
     struct key_text texts[BATCH_LINES];
-    uint8_t no_key[BATCH_LINES];
-    uint32_t shards[BATCH_LINES];
+    uint8_t no_key[BATCH_LINES], kinds[BATCH_LINES];
+    uint32_t shards[BATCH_LINES], lines[BATCH_LINES];
 };
 
 struct batches {
     struct batches_plan plan;
-    const struct kernel *kernel;
     struct keyer *keyer; /* the caller's */
     struct input *input;
 
     /* The present chunk, which one thread at a time splits. */
     struct chunk chunk;
-    size_t done;            /* bytes of it that are in batches */
+    struct rows rows;       /* finds the rows, or lines, of the input */
+    size_t done;            /* bytes of the chunk that are in batches */
     uint64_t lines;         /* of the input that are in batches */
     bool header;            /* the next line is a header line */
+    char *head;             /* the header line of the input; NULL: none */
+    size_t head_length;     /* with its delimiter */
+    bool may_be_head[256];  /* the first byte, or the first after a quote, of one with its fields */
+    size_t most;            /* lines of the next batch */
     uint64_t pieces, bytes; /* read since the input began, or since the second thread ended */
     unsigned small;         /* small pieces in a row */
 
@@ -121,7 +127,6 @@ struct batches *batches_new(const struct batches_plan *plan)
     }
     *batches = (struct batches){
         .plan = *plan,
-        .kernel = kernel_best(),
         .keyer = keyer,
         .entry = entry,
     };
@@ -135,6 +140,7 @@ void batches_free(struct batches *batches)
     for (unsigned i = 0; i < ENTRIES; i++)
         free(batches->key_bytes[i].bytes);
     keyer_free(batches->keyer);
+    free(batches->head);
     free(batches->entry);
     free(batches);
 }
@@ -145,6 +151,10 @@ void batches_begin(struct batches *batches, struct input *input, bool header)
     batches->lines = 0;
     batches->header = header;
     batches->chunk = (struct chunk){NULL, 0, 0};
+    rows_begin(&batches->rows, batches->plan.ends, true);
+    free(batches->head);
+    batches->head = NULL;
+    batches->most = BATCH_LINES;
     batches->done = 0;
     batches->pieces = batches->bytes = 0;
     batches->lent = NULL;
@@ -152,49 +162,186 @@ void batches_begin(struct batches *batches, struct input *input, bool header)
 
 /* --- the two steps, in either thread --- */
 
+/* Whether all of the chunk was looked at, so that the next batch begins with a read. */
+static bool is_looked_through(const struct batches *batches)
+{
+    return batches->rows.at == batches->chunk.length;
+}
+
+/* The fault of the row after those of an entry, which begins in this line. */
+static void tell_wrong(const struct batches *batches, uint64_t line, enum row_wrong wrong,
+                       struct fault *fault)
+{
+    const char *input = input_name(batches->input);
+    char quoted[QUOTE_MAX];
+    fault_set(fault, input, "line %" PRIu64 ": %s", line, row_wrong_text(wrong));
+    if (wrong == ROW_BLANKS)
+        fault_way_out(fault, "if blanks around quotes are no data: --trim");
+    else if (wrong == ROW_RETURNS)
+        fault_way_out(fault, "tr '\\r' '\\n' <%s | unseen ...", quote_file(input, quoted));
+    else
+        fault_way_out(fault, "rows from there on were not read; quotes that are data: "
+                             "unseen-cookbook(7)");
+}
+
+static void tell_too_long(const struct batches *batches, uint64_t line, struct fault *fault)
+{
+    size_t most = input_max_line(batches->input);
+    fault_set(fault, input_name(batches->input), "line %" PRIu64 ": row is longer than %zu %s",
+              line, most, number_of(most, "byte", "bytes"));
+    fault_way_out(fault, "is a quote not closed? to allow it: --max-line SIZE");
+}
+
+/* Keeps the header line of the input, to know it when it comes again. Returns 0, or -1 if memory is
+ * short. */
+static int keep_head(struct batches *batches, const char *line, size_t length)
+{
+    const struct recipe *recipe = batches->plan.recipe;
+    const char delimiter = batches->plan.ends.delimiter;
+    static const char blanks[] = " \t\r\v\f";
+    batches->head = malloc(length);
+    if (batches->head == NULL)
+        return -1;
+    memcpy(batches->head, line, length);
+    batches->head_length = length;
+    /* It may begin with a byte order mark, a quote, blanks that do not count, or its first value,
+     * which may be empty. */
+    bool *may = batches->may_be_head;
+    size_t at = length > 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    memset(may, 0, sizeof batches->may_be_head);
+    may[0xef] = may['"'] = may['\r'] = may[(uint8_t)delimiter] = true;
+    may[(uint8_t)recipe->separator] |= recipe->separated;
+    for (const char *blank = blanks; recipe->trim && *blank != '\0'; blank++)
+        may[(uint8_t)*blank] = true;
+    while (recipe->trim && recipe_is_blank(recipe, line[at]))
+        at++;
+    at += line[at] == '"';
+    while (recipe->trim && recipe_is_blank(recipe, line[at]))
+        at++;
+    may[(uint8_t)line[at]] = true;
+    return 0;
+}
+
+static bool is_head(const struct batches *batches, const char *line, size_t length)
+{
+    uint8_t first = (uint8_t)line[*line == '"' && length > 1];
+    return batches->may_be_head[first] &&
+           columns_same(batches->plan.recipe, (struct span){line, length - 1},
+                        (struct span){batches->head, batches->head_length - 1});
+}
+
+/* Counts lines: how far below the first each of n rows begins. Returns how many there are. */
+static uint64_t number_lines_of(const struct entry *entry, const char *bytes, size_t n,
+                                uint32_t *lines, char delimiter)
+{
+    const size_t *starts = entry->starts;
+    uint32_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        lines[i] = count++;
+        if ((entry->kinds[i] & ROW_SEVERAL) != 0)
+            count += (uint32_t)lines_in(bytes + starts[i], starts[i + 1] - starts[i], delimiter) -
+                     1;
+    }
+    return count;
+}
+
 /* Makes a batch without keys of the next lines, after reading a chunk if need be. */
 static enum outcome split_next(struct batches *batches, struct entry *entry)
 {
     struct chunk *chunk = &batches->chunk;
-    if (batches->done == chunk->length) {
-        *chunk = (struct chunk){NULL, 0, 0};
-        batches->done = 0;
-        int got = input_next(batches->input, chunk, &entry->fault);
-        if (got != 1)
-            return got == 0 ? END : got == INPUT_WOULD_WAIT ? HANDED_BACK : FAULT;
-        batches->pieces++;
-        batches->bytes += chunk->length;
-        batches->small = chunk->length < LARGE_PIECE ? batches->small + 1 : 0;
+    struct rows *rows = &batches->rows;
+    struct input *input = batches->input;
+    const bool csv = rows->ends.rows;
+    size_t *starts = entry->starts, n = 0;
+
+    /* 1. Find lines. The beginning of a row may be all that a chunk has: it stays in the buffer. */
+    while (n == 0 && rows->wrong == ROW_RIGHT) {
+        if (is_looked_through(batches)) {
+            rows_move(rows, batches->done);
+            *chunk = (struct chunk){NULL, rows->at, 0};
+            batches->done = 0;
+            int got = input_next(input, chunk, &entry->fault);
+            bool cut = got == 0 && rows_is_amid(rows), long_row = got == INPUT_TOO_LONG && csv;
+            starts[0] = 0;
+            if (long_row)
+                (void)rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, 1);
+            if (cut)
+                tell_wrong(batches, batches->lines + 1, ROW_UNCLOSED, &entry->fault);
+            else if (long_row && rows->wrong == ROW_RETURNS)
+                tell_wrong(batches, batches->lines + 1, ROW_RETURNS, &entry->fault);
+            else if (long_row)
+                tell_too_long(batches, batches->lines + 1, &entry->fault);
+            if (got != 1)
+                return got == INPUT_WOULD_WAIT ? HANDED_BACK : got == 0 && !cut ? END : FAULT;
+            batches->pieces++;
+            batches->bytes += chunk->length - rows->at;
+            batches->small = chunk->length < LARGE_PIECE ? batches->small + 1 : 0;
+        }
+        starts[0] = batches->done;
+        n = rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, batches->most);
+        if (is_looked_through(batches))
+            input_keep(input, chunk->length - starts[n]);
     }
-    /* Lines are found and counted here and nowhere else, in the order of the input. If a row of CSV
-     * is to have several lines, a finder of rows in `core` takes the place of `split`: newlines in
-     * quotes end no row, and whether quotes are open it must keep from chunk to chunk. `number` and
-     * `lines` then count rows, or delimiters, as the messages want. */
-    entry->starts[0] = batches->done;
-    size_t n = batches->kernel->split(chunk->bytes, chunk->length, batches->plan.delimiter,
-                                      entry->starts, BATCH_LINES);
-    n = input_allowed(batches->input, entry->starts, n, &entry->fault);
-    if (n == 0)
+
+    /* 2. None may be too long. */
+    size_t allowed = input_allowed(input, starts, n, &entry->fault);
+    bool too_long = allowed < n, wrong = !too_long && rows->wrong != ROW_RIGHT;
+    n = allowed;
+
+    /* 3. A header line begins a batch: the first line of the input, and a later one with the same
+     * fields. What was found after that is found again: if such lines are many, less. */
+    const char *first = chunk->bytes + starts[0];
+    size_t length = n > 0 ? starts[1] - starts[0] : 0;
+    bool again = n > 0 && batches->head != NULL && is_head(batches, first, length);
+    size_t headers = n > 0 && (batches->header || again);
+    batches->most = batches->most < BATCH_LINES / 2 ? batches->most * 2 : BATCH_LINES;
+    if (n > 0 && batches->header && keep_head(batches, first, length) != 0) {
+        fault_errno(&entry->fault, input_name(input), NULL, ENOMEM);
         return FAULT;
-    size_t headers = batches->header;
-    batches->done = entry->starts[n];
+    }
+    for (size_t i = headers; batches->head != NULL && i < n; i++)
+        if (is_head(batches, chunk->bytes + starts[i], starts[i + 1] - starts[i])) {
+            batches->most = i < BATCH_LINES / 2 ? 2 * i : BATCH_LINES;
+            n = i;
+            too_long = wrong = false;
+            rows_restart(rows, starts[i]);
+        }
+
+    /* 4. Make the batch. */
+    uint64_t number = batches->lines + 1;
+    bool several = false;
+    for (size_t i = 0; csv && i < n; i++)
+        several |= (entry->kinds[i] & ROW_SEVERAL) != 0;
+    batches->lines += several ? number_lines_of(entry, chunk->bytes, n, entry->lines,
+                                                rows->ends.delimiter)
+                              : n;
+    batches->done = starts[n];
+    batches->header = batches->header && n == 0;
     entry->batch = (struct batch){
-        .header_line = headers > 0 ? chunk->bytes + entry->starts[0] : NULL,
-        .header_length = headers > 0 ? entry->starts[1] - entry->starts[0] : 0,
+        .header_line = headers > 0 ? first : NULL,
+        .header_length = headers > 0 ? length : 0,
+        .header_again = again,
         .bytes = chunk->bytes,
-        .starts = entry->starts + headers,
+        .starts = starts + headers,
         .keys = entry->keys,
         .texts = entry->texts,
         .no_key = entry->no_key,
         .shards = entry->shards,
+        .kinds = entry->kinds + headers,
+        .lines = several ? entry->lines + headers : NULL,
         .n = n - headers,
-        .number = batches->lines + headers + 1,
+        .number = several ? number : number + headers,
         .offset = chunk->offset,
-        .last = batches->done == chunk->length,
+        .last = is_looked_through(batches),
     };
-    batches->header = false;
-    batches->lines += n;
-    return BATCH;
+    if (too_long && csv)
+        tell_too_long(batches, batches->lines + 1, &entry->fault);
+    else if (wrong)
+        tell_wrong(batches, batches->lines + 1, rows->wrong, &entry->fault);
+    if (!too_long && !wrong)
+        return BATCH;
+    entry->batch.last = false;
+    return n > 0 ? CUT : FAULT;
 }
 
 /* Makes the keys of an entry that was split. */
@@ -202,22 +349,24 @@ static void make_keys(struct batches *batches, struct keyer *keyer, struct entry
 {
     struct batch *batch = &entry->batch;
     const char *input = input_name(batches->input);
+    const uint8_t *kinds = batches->plan.ends.rows ? batch->kinds : NULL;
     size_t n = batch->n, made = 0;
     bool fits = keyer_reserve(keyer, batch->starts[n] - entry->starts[0]) == 0;
-    if (fits && batch->header_line != NULL &&
+    if (fits && batch->header_line != NULL && !batch->header_again &&
         keyer_read_header(keyer, batch->header_line, batch->header_length - 1, input,
                           &entry->fault) != 0) {
         entry->outcome = FAULT;
         return;
     }
     if (fits && batches->plan.texts) {
-        made = keyer_texts(keyer, batch->bytes, batch->starts, n, entry->texts, entry->no_key,
-                           &batches->key_bytes[entry - batches->entry]);
+        made = keyer_texts(keyer, batch->bytes, batch->starts, kinds, n, entry->texts,
+                           entry->no_key, &batches->key_bytes[entry - batches->entry]);
     } else if (fits) {
         const struct hashes hashes[2] = {{batches->plan.hashers, entry->keys},
                                          {hashers_of_shards(), entry->shard_keys}};
-        made = keyer_hash(keyer, batch->bytes, batch->starts, n, hashes,
-                          batches->plan.shards > 0 ? 2 : 1, entry->no_key);
+        keyer_hash(keyer, batch->bytes, batch->starts, kinds, n, hashes,
+                   batches->plan.shards > 0 ? 2 : 1, entry->no_key);
+        made = n;
         if (batches->plan.shards > 0)
             shards_of_keys(entry->shard_keys, made, batches->plan.shards, entry->shards);
     }
@@ -227,13 +376,7 @@ static void make_keys(struct batches *batches, struct keyer *keyer, struct entry
     entry->outcome = made > 0 || (fits && batch->header_line != NULL) ? CUT : FAULT;
     batch->n = made;
     batch->last = false;
-    const char *wrong = fits ? keyer_wrong(keyer) : NULL;
-    if (wrong != NULL) {
-        fault_set(&entry->fault, input, "line %" PRIu64 ": %s", batch->number + made, wrong);
-        fault_way_out(&entry->fault, CSV_WAY_OUT);
-    } else {
-        fault_errno(&entry->fault, input, "the key of a line does not fit into memory", ENOMEM);
-    }
+    fault_errno(&entry->fault, input, "the key of a line does not fit into memory", ENOMEM);
 }
 
 /* --- two threads --- */
@@ -247,7 +390,7 @@ static bool make_waiting(struct batches *batches, struct keyer *keyer)
             return false;
     while (!atomic_compare_exchange_weak(&batches->claimed, &i, i + 1));
     struct entry *entry = &batches->entry[i % ENTRIES];
-    if (entry->outcome == BATCH)
+    if (entry->outcome == BATCH || entry->outcome == CUT)
         make_keys(batches, keyer, entry);
     atomic_store(&entry->made, true);
     return true;
@@ -261,14 +404,15 @@ static void *work_ahead(void *context)
     size_t chunk_end[BUFFERS] = {0}; /* entries up to the end of the last chunk in each buffer */
     while (!atomic_load(&batches->ending)) {
         size_t returned = atomic_load(&batches->returned);
-        bool fresh = batches->done == batches->chunk.length;
+        bool fresh = is_looked_through(batches);
         bool room = split - returned < ENTRIES &&
                     (!fresh || chunk_end[chunks % BUFFERS] <= returned);
         if (outcome == BATCH && room && split - atomic_load(&batches->claimed) < AHEAD) {
             struct entry *entry = &batches->entry[split % ENTRIES];
             /* The buffer of a finished chunk is left to its batches; the input continues in the
              * buffer that the caller has had longest. */
-            if (fresh && batches->small >= END_PIECES)
+            if (fresh && (batches->small >= END_PIECES ||
+                          batches->rows.at - batches->done > input_read_size(batches->input) / 2))
                 outcome = HANDED_BACK;
             else if (fresh &&
                      input_change_buffer(batches->input, &batches->spare[chunks % (BUFFERS - 1)],
@@ -359,7 +503,7 @@ bool batches_wait(struct batches *batches, int milliseconds)
 {
     if (batches->ahead && wait_for_next(batches, milliseconds) == 0)
         return false;
-    return batches->ahead || batches->done < batches->chunk.length ||
+    return batches->ahead || !is_looked_through(batches) ||
            input_wait(batches->input, milliseconds);
 }
 
@@ -373,8 +517,8 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
     /* 1. A second thread starts if it is worth it. It would end at a line longer than the buffer,
      * and after one such line, another is likely; it must not start in the middle of a line, when
      * there is no chunk yet. */
-    if (!batches->ahead && batches->plan.threads > 1 && batches->done == batches->chunk.length &&
-        batches->chunk.length > 0 && batches->chunk.length <= input_read_size(batches->input) &&
+    if (!batches->ahead && batches->plan.threads > 1 && is_looked_through(batches) &&
+        batches->chunk.bytes != NULL && batches->chunk.length <= input_read_size(batches->input) &&
         batches->bytes >= START_BYTES && batches->bytes / batches->pieces >= LARGE_PIECE) {
         start_ahead(batches);
     } else if (batches->ahead && batches->given > 0 && batches->lent != NULL) {
@@ -394,7 +538,7 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
         entry = &batches->entry[batches->given++ % ENTRIES];
     } else {
         entry->outcome = split_next(batches, entry);
-        if (entry->outcome == BATCH)
+        if (entry->outcome == BATCH || entry->outcome == CUT)
             make_keys(batches, batches->keyer, entry);
     }
     batches->lent = entry;

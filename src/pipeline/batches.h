@@ -21,14 +21,17 @@ struct batches;
 
 /* Lines of one chunk, end to end, each with its delimiter. */
 struct batch {
-    const char *header_line; /* of the input, before these lines, with its delimiter; else NULL */
+    const char *header_line; /* before these lines, with its delimiter; else NULL */
     size_t header_length;
+    bool header_again;    /* not the first one of the input, but with the same fields */
     char *bytes;          /* of the chunk; the caller may change them up to the end of the batch */
     const size_t *starts; /* n + 1 offsets from `bytes` */
     const struct key *keys;
     const struct key_text *texts; /* with `texts` of the plan, instead of keys */
     const uint8_t *no_key;        /* 1 for a line without a key, else 0 */
     const uint32_t *shards;       /* with `shards` of the plan: the shard of each line */
+    const uint8_t *kinds;         /* of rows (core/rows.h); of other lines nothing */
+    const uint32_t *lines; /* how far below `number` each row begins; NULL: each has one line */
     size_t n;
     uint64_t number; /* of the first line in the input, from 1 on */
     uint64_t offset; /* of the chunk in the input */
@@ -42,15 +45,25 @@ static inline void batch_skip(struct batch *batch, size_t n)
     batch->texts += n;
     batch->no_key += n;
     batch->shards += n;
-    batch->number += n;
+    batch->kinds += n;
+    if (batch->lines != NULL)
+        batch->lines += n;
+    else
+        batch->number += n;
     batch->n -= n;
+}
+
+/* The number in the input of the line that line i of the batch begins with. */
+static inline uint64_t batch_line(const struct batch *batch, size_t i)
+{
+    return batch->number + (batch->lines != NULL ? batch->lines[i] : i);
 }
 
 /* How many threads to use: 1 if this process may run on one processor only, otherwise 2. */
 unsigned batches_threads(void);
 
 struct batches_plan {
-    char delimiter;
+    struct line_ends ends;
     const struct recipe *recipe;
     struct hashers hashers;
     uint32_t shards;  /* batches have the shard of each line, of this many; 0: they do not */
@@ -63,7 +76,7 @@ struct batches *batches_new(const struct batches_plan *plan);
 void batches_free(struct batches *batches);
 
 /* Begins with an input, wherever it is positioned. `header`: its first line is a header line, which
- * comes with the first batch. */
+ * comes with the first batch, and so is each later one that has the same fields. */
 void batches_begin(struct batches *batches, struct input *input, bool header);
 
 /* Waits for at most `milliseconds`, or without limit if negative, and makes keys meanwhile. Returns

@@ -69,7 +69,7 @@ int header_lines_begin(void *context, const struct output *output, const char **
     if (file == NULL)
         return fault_errno(fault, output->name, NULL, errno);
     rewind(file);
-    ssize_t n = getdelim(&first.line, &capacity, output->delimiter, file);
+    ssize_t n = getdelim(&first.line, &capacity, output->ends.delimiter, file);
     bool failed = n < 0 && !feof(file);
     int error = errno;
     fclose(file);
@@ -78,9 +78,9 @@ int header_lines_begin(void *context, const struct output *output, const char **
         return failed ? fault_errno(fault, output->name, NULL, error) : 0;
     }
     *length = 0;
-    first.unfinished = first.line[n - 1] != output->delimiter;
+    first.unfinished = first.line[n - 1] != output->ends.delimiter;
     first.length = (size_t)n + first.unfinished;
-    first.line[first.length - 1] = output->delimiter;
+    first.line[first.length - 1] = output->ends.delimiter;
     return keep_header(lines, &first, fault);
 }
 

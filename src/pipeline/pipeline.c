@@ -92,7 +92,7 @@ struct pipeline *pipeline_new(const struct pipeline_plan *plan)
     if (!takes)
         pipeline->shard = header->shard;
     pipeline->batches = batches_new(&(struct batches_plan){
-        .delimiter = plan->delimiter,
+        .ends = plan->ends,
         .recipe = takes ? plan->recipe : &header->recipe,
         .hashers = takes ? plan->hashers : hashers_of_keys(header->hasher),
         .shards = pipeline->shard.count,
@@ -277,11 +277,11 @@ static uint64_t write_picked(struct pipeline *pipeline, struct fault *fault)
         return 0;
     size_t accepted = output_write(plan->output, from, length, fault);
     if (plan->tee != NULL) {
-        size_t whole = whole_lines(from, accepted, plan->delimiter);
+        size_t whole = rows_whole(plan->ends, from, accepted);
         bool all = accepted == length;
         accepted = whole > 0 ? output_write(plan->tee, from, whole, all ? fault : &later) : 0;
     }
-    return lines_in(from + accepted, length - accepted, plan->delimiter);
+    return rows_count(plan->ends, from, length) - rows_count(plan->ends, from, accepted);
 }
 
 /* Writes every line after its tag. *lost is the number of selected lines that were not accepted

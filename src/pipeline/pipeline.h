@@ -54,8 +54,8 @@ struct pipeline_plan {
     struct output *tee;     /* PIPELINE_NEW: a file that gets printed lines, too; may be NULL */
     struct output *dropped; /* for lines that are not selected; may be NULL */
     struct pipeline_counts *counts;
-    bool invert; /* PIPELINE_QUERY: print lines that are not in the filter */
-    char delimiter;
+    bool invert;                       /* PIPELINE_QUERY: print lines that are not in the filter */
+    struct line_ends ends;             /* of the lines of inputs and outputs */
     bool header;                       /* each input begins with a header line */
     struct header_lines *header_lines; /* of the outputs, then of the inputs; if there are any */
     /* The output needs no header line. Otherwise all outputs get it together with their first line,

@@ -116,7 +116,7 @@ struct output queue_output(struct queue *queue)
     return (struct output){
         .fd = -1,
         .name = queue->path,
-        .delimiter = queue->plan.delimiter,
+        .ends.delimiter = queue->plan.delimiter,
         .append = push_lines,
         .sync = flush_pushed,
         .context = queue,

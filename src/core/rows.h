@@ -1,0 +1,96 @@
+/*
+ * rows - finds where lines end, and where rows of CSV do: a row may have several lines, because a
+ * delimiter within a quoted field is data.
+ *
+ * A quote as the first byte of a field opens it; inside, two quotes are one. After the closing
+ * quote only the separator, CRs and the end of the row may follow. Elsewhere a quote is a byte like
+ * others. A byte order mark at the beginning of a row is not part of its first field. If lines end
+ * with NUL, so do rows, in quotes or not.
+ *
+ * Each byte is looked at once, however a row is cut: the state is kept from call to call.
+ */
+#ifndef UNSEEN_CORE_ROWS_H
+#define UNSEEN_CORE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How lines end. With a delimiter alone, at each one. */
+struct line_ends {
+    char delimiter;
+    bool rows;      /* lines are rows of CSV */
+    char separator; /* of their fields */
+    bool trim;      /* blanks around a quoted field are not data */
+};
+
+enum row_wrong {
+    ROW_RIGHT,
+    ROW_UNCLOSED,     /* so far, or at its NUL: a quoted field is not closed */
+    ROW_BYTES_FOLLOW, /* a closing quote */
+    ROW_BLANKS,       /* stand before a quote, and before the next one a separator or delimiter */
+    ROW_RETURNS,      /* the first row has a CR outside quotes, and more bytes after it */
+};
+
+/* What is known of a row when its end was found. 0: it has no quote. */
+enum {
+    ROW_QUOTED = 1,  /* it has quotes; each opens or closes a field, or is one of two for one */
+    ROW_ODD = 2,     /* it has quotes, and may have others: it is to be read byte by byte */
+    ROW_SEVERAL = 4, /* it has several lines */
+};
+
+struct kernel;
+
+/* The state between two calls. */
+struct rows {
+    struct line_ends ends;
+    const struct kernel *kernel;
+    size_t at;            /* bytes before this offset were looked at; */
+    unsigned state, kind; /* of the row that was not at its end there */
+    bool first;           /* it is the first row of an input */
+    enum row_wrong wrong;
+};
+
+/* Begins with an input, or at the start of any row. */
+void rows_begin(struct rows *rows, struct line_ends ends, bool first);
+
+/* Finds the rows in `length` bytes, of which the first begins at offset starts[0]. Stores the
+ * offset after each row in starts[1], starts[2] ..., and for rows of CSV in kinds[0], kinds[1] ...
+ * what is known of them. Returns the number of whole rows, at most `most`; `starts` has most + 1
+ * entries. If rows->wrong is set, the row that begins at the last offset is none; nothing is found
+ * after it. Otherwise the next call goes on, with starts[0] as the last offset. Precondition:
+ * `length` is at the end of a line. */
+size_t rows_find(struct rows *rows, const char *bytes, size_t length, size_t *starts,
+                 uint8_t *kinds, size_t most);
+
+/* The bytes have moved to the front by `by`, which is at most the start of the row at hand. */
+static inline void rows_move(struct rows *rows, size_t by)
+{
+    rows->at -= by;
+}
+
+/* Goes on with the row that begins at `at`, whatever was found after it. */
+void rows_restart(struct rows *rows, size_t at);
+
+/* Whether a row has begun that is not at its end: then it has an open field. */
+bool rows_is_amid(const struct rows *rows);
+
+/* The reason in words, for a fault. */
+const char *row_wrong_text(enum row_wrong wrong);
+
+/* --- rows that lie end to end, from the start of one on; what is not a row counts as none --- */
+
+/* The bytes of all whole rows; 0 if none is whole. */
+size_t rows_whole(struct line_ends ends, const char *bytes, size_t length);
+
+/* The bytes of the first one; 0 if it is not whole. */
+size_t rows_first(struct line_ends ends, const char *bytes, size_t length);
+
+/* The bytes of the whole rows that fit into `most` bytes; of the first row, if that is longer; 0 if
+ * it is not whole. */
+size_t rows_fitting(struct line_ends ends, const char *bytes, size_t length, size_t most);
+
+/* How many rows end in `bytes`. */
+uint64_t rows_count(struct line_ends ends, const char *bytes, size_t length);
+
+#endif
