@@ -67,7 +67,8 @@ static int pop_lines(struct pop *pop, struct fault *fault)
                 told = &later;
         }
         pop->taken += lines.count;
-        pop->unwritten += lines.count - lines_in(lines.bytes, written, pop->job.output.ends.delimiter);
+        pop->unwritten += lines.count -
+                          lines_in(lines.bytes, written, pop->job.output.ends.delimiter);
         if (options->exec == NULL && remove_delivered(pop, pop->unwritten, told) != 0)
             return -1;
         if (told != fault)
@@ -138,8 +139,8 @@ int command_pop(const struct options *options)
     int status = EXIT_TROUBLE, fd;
     if (job_parse(job, options) != 0)
         return EXIT_TROUBLE;
-    struct queue_plan plan = {QUEUE_POP, job->inputs.ends.delimiter, job->inputs.max_line, message_waits,
-                              false};
+    struct queue_plan plan = {QUEUE_POP, job->inputs.ends.delimiter, job->inputs.max_line,
+                              message_waits, false};
     if (!options_has(options, OPTION_max_count))
         job->plan.most = 1;
 

@@ -6,6 +6,8 @@
 #include "queue/queue.h"
 #include "text/number.h"
 
+#include <inttypes.h>
+
 int command_push(const struct options *options)
 {
     struct job job;
@@ -19,8 +21,8 @@ int command_push(const struct options *options)
     if (options->failed && options->operand_count > 1)
         return message("--failed: its lines come from FILTER.failed (leave out the operand %s)",
                        options->operands[1]);
-    struct queue_plan plan = {QUEUE_PUSH, job.inputs.ends.delimiter, job.inputs.max_line, message_waits,
-                              options->failed};
+    struct queue_plan plan = {QUEUE_PUSH, job.inputs.ends.delimiter, job.inputs.max_line,
+                              message_waits, options->failed};
 
     /* No queue is made if the inputs are missing. */
     if (job_open(&job) != 0 || (filter_queue(job.plan.filter) == QUEUE_NONE && !options->failed &&
@@ -35,7 +37,8 @@ int command_push(const struct options *options)
     }
     output = queue_output(queue);
     job.plan.output = &output;
-    job.plan.output_headed = true; /* a queue has no header line */
+    job.plan.output_headed = true; /* a queue has no header line, */
+    job.plan.one_line = true;      /* and lines that pop hands out one by one */
     if (job_start(&job) != 0)
         goto close;
 
@@ -46,6 +49,12 @@ int command_push(const struct options *options)
                          COUNT(again)});
     } else {
         status = job_end(&job, job_read(&job));
+        const struct pipeline_counts *counts = &job.counts;
+        if (counts->unfit > 0)
+            status = message("%s: line %" PRIu64 ": a row of several lines, which the queue cannot "
+                             "hold (%" PRIu64 " such %s left out; the other rows are queued)",
+                             counts->several_input, counts->several_line, counts->unfit,
+                             number_of(counts->unfit, "row was", "rows were"));
         job_summarize(&job, "new", "seen");
     }
 close:

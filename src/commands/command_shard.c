@@ -131,12 +131,15 @@ int command_shard(const struct options *options)
         message("%s: no shards were kept, because not all lines could be read and written (new "
                 "files were removed, older ones emptied)",
                 pattern);
+    struct told_rows told;
+    job_tell_rows(job, &told);
     warn_of_no_key(&job->recipe, "shard", counts);
     figures_summary(options, {"shard ", "shard", TEXT(options->operands[0])},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
                     {"printed", "printed", COUNT(counts->selected),
-                     .absent = splitting.shard.number == 0});
+                     .absent = splitting.shard.number == 0},
+                    told.rows[0], told.rows[1], told.rows[2]);
 close:
     job_close(job);
     shard_files_free(job->shards);

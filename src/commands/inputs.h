@@ -9,10 +9,10 @@
 #include "io/input.h"
 
 struct inputs {
-    const char **names; /* NULL at the end; "-" is standard input */
+    const char **names;    /* NULL at the end; "-" is standard input */
     struct line_ends ends; /* of lines; of rows when the recipe is known */
-    bool header;      /* the first line of each is a header line */
-    bool all_or_none; /* a fault of one input ends the run */
+    bool header;           /* the first line of each is a header line */
+    bool all_or_none;      /* a fault of one input ends the run */
     uint64_t max_line;
     unsigned threads; /* that share the work */
     const struct options *options;

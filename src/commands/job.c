@@ -26,6 +26,9 @@
 /* Commands that print lines to standard output by default. */
 enum { PRINTERS = FOR_FILTER | FOR_QUERY | FOR_KEY | FOR_SHARD | FOR_POP };
 
+/* Bytes of a row of CSV, unless --max-line is given: a quote that is not closed takes no more. */
+enum { MAX_ROW = 16 << 20 };
+
 enum { OUTPUTS = 3 }; /* the output, the tee, the file of dropped lines */
 
 int job_parse(struct job *job, const struct options *options)
@@ -149,6 +152,8 @@ int job_open(struct job *job)
     plan->header = job->inputs.header;
     plan->ends = recipe_line_ends(recipe, job->inputs.ends.delimiter);
     job->inputs.ends = plan->ends;
+    if (plan->ends.rows && options->max_line == 0)
+        job->inputs.max_line = MAX_ROW;
     return EXIT_OK;
 }
 
@@ -352,25 +357,45 @@ int job_end(struct job *job, int status)
     return status;
 }
 
+void job_tell_rows(const struct job *job, struct told_rows *told)
+{
+    const struct pipeline_counts *counts = &job->counts;
+    snprintf(told->several, sizeof told->several,
+             "%s of several lines (the first: line %" PRIu64 " of %.150s)",
+             number_of(counts->several, "row", "rows"), counts->several_line,
+             counts->several_input != NULL ? counts->several_input : "");
+    snprintf(told->line, sizeof told->line, "%" PRIu64, counts->several_line);
+    told->rows[0] = (struct figure){counts->several > 0 ? told->several : NULL, "several_lines",
+                                    COUNT(counts->several)};
+    told->rows[1] = (struct figure){NULL, "several_lines_first",
+                                    DIGITS(counts->several > 0 ? told->line : NULL)};
+    told->rows[2] = (struct figure){counts->header_again > 0
+                                        ? number_of(counts->header_again, "header line again",
+                                                    "header lines again")
+                                        : NULL,
+                                    "headers_again", COUNT(counts->header_again)};
+}
+
 void job_summarize(const struct job *job, const char *selected, const char *others)
 {
     const struct filter *filter = job->plan.filter;
     static struct survey survey; /* too large for some stacks */
     const struct pipeline_counts *counts = &job->counts;
     double seen = (double)counts->dropped, lost = fmin(round(counts->false_drops), seen);
+    struct told_rows told;
     bool whole_lines = recipe_is_whole_line(&filter_header(filter)->recipe);
     warn_of_filter(filter);
     if (!job->options->summary)
         return; /* before the rate, which takes half as long as a run of one line */
     (void)survey_make(&survey, filter, SURVEY_SAMPLE);
-    figures_summary(job->options,
-                    {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
-                    {number_of(counts->read, "line read", "lines read"), "read",
-                     COUNT(counts->read)},
-                    {selected, selected, COUNT(counts->selected)}, {others, others, COUNT(seen)},
-                    {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->no_key)},
-                    {"expected false drops", "false_drops", RATE(lost)},
-                    {"rate now", "rate", RATE(survey.rate)});
+    job_tell_rows(job, &told);
+    figures_summary(
+        job->options, {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
+        {number_of(counts->read, "line read", "lines read"), "read", COUNT(counts->read)},
+        {selected, selected, COUNT(counts->selected)}, {others, others, COUNT(seen)},
+        {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->no_key)}, told.rows[0],
+        told.rows[1], told.rows[2], {"expected false drops", "false_drops", RATE(lost)},
+        {"rate now", "rate", RATE(survey.rate)});
 }
 
 void job_close(struct job *job)

@@ -9,6 +9,7 @@
 #ifndef UNSEEN_COMMANDS_JOB_H
 #define UNSEEN_COMMANDS_JOB_H
 
+#include "commands/figures.h"
 #include "commands/file_uses.h"
 #include "commands/inputs.h"
 #include "io/child.h"
@@ -58,6 +59,14 @@ int job_end(struct job *job, int status);
 /* For commands that write to FILTER: warns of its state, and prints the summary with these words
  * for selected and other lines. */
 void job_summarize(const struct job *job, const char *selected, const char *others);
+
+/* Figures of --summary about rows of several lines and header lines; in text only if there are
+ * any. */
+struct told_rows {
+    char several[256], line[24];
+    struct figure rows[3];
+};
+void job_tell_rows(const struct job *job, struct told_rows *told);
 
 /* Releases the filters and what belongs to them. */
 void job_close(struct job *job);

@@ -60,6 +60,11 @@ const char *input_name(const struct input *input)
     return input->name;
 }
 
+bool input_is_standard(const struct input *input)
+{
+    return input->fd == STDIN_FILENO;
+}
+
 uint64_t input_bytes(const struct input *input)
 {
     return __atomic_load_n(&input->read, __ATOMIC_RELAXED);

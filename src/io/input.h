@@ -81,6 +81,7 @@ uint64_t input_expected(const char *const *names);
 uint64_t input_bytes(const struct input *input);
 
 const char *input_name(const struct input *input);
+bool input_is_standard(const struct input *input);
 
 /* The buffer_bytes, and max_line, of input_new. */
 size_t input_read_size(const struct input *input);

@@ -178,7 +178,9 @@ static void tell_wrong(const struct batches *batches, uint64_t line, enum row_wr
     if (wrong == ROW_BLANKS)
         fault_way_out(fault, "if blanks around quotes are no data: --trim");
     else if (wrong == ROW_RETURNS)
-        fault_way_out(fault, "tr '\\r' '\\n' <%s | unseen ...", quote_file(input, quoted));
+        fault_way_out(fault, "tr '\\r' '\\n'%s%s | unseen ...",
+                      input_is_standard(batches->input) ? "" : " <",
+                      input_is_standard(batches->input) ? "" : quote_file(input, quoted));
     else
         fault_way_out(fault, "rows from there on were not read; quotes that are data: "
                              "unseen-cookbook(7)");

@@ -249,18 +249,24 @@ static ptrdiff_t judge(struct pipeline *pipeline, const struct batch *batch, uin
     return -1;
 }
 
-/* Adds the lines of a batch to `read` and `no_key...`. */
+/* Adds the lines of a batch to `read`, `no_key...` and `several...`. */
 static void count_as_read(struct pipeline_counts *counts, const struct batch *batch,
                           const char *input)
 {
     uint64_t without = marks_count(batch->no_key, batch->n);
     if (counts->no_key == 0 && without > 0) {
-        counts->no_key_line = batch->number +
-                              (batch->no_key[0] ? 0 : marks_run(batch->no_key, 0, batch->n));
+        counts->no_key_line = batch_line(batch, batch->no_key[0]
+                                                    ? 0
+                                                    : marks_run(batch->no_key, 0, batch->n));
         counts->no_key_input = input;
     }
     counts->read += batch->n;
     counts->no_key += without;
+    for (size_t i = 0; batch->lines != NULL && i < batch->n; i++)
+        if ((batch->kinds[i] & ROW_SEVERAL) != 0 && counts->several++ == 0) {
+            counts->several_line = batch_line(batch, i);
+            counts->several_input = input;
+        }
 }
 
 /* Writes the selected lines that were moved together, and to the tee what was written of them, in
@@ -277,10 +283,12 @@ static uint64_t write_picked(struct pipeline *pipeline, struct fault *fault)
         return 0;
     size_t accepted = output_write(plan->output, from, length, fault);
     if (plan->tee != NULL) {
-        size_t whole = rows_whole(plan->ends, from, accepted);
         bool all = accepted == length;
+        size_t whole = all ? length : rows_whole(plan->ends, from, accepted);
         accepted = whole > 0 ? output_write(plan->tee, from, whole, all ? fault : &later) : 0;
     }
+    if (accepted == length)
+        return 0;
     return rows_count(plan->ends, from, length) - rows_count(plan->ends, from, accepted);
 }
 
@@ -419,12 +427,24 @@ static void expect_lines(struct pipeline *pipeline, const struct input *input,
         pipeline->expected = 2 * read;
 }
 
-/* If lines are printed or handed over, all inputs have the same columns. Returns 0 or -1. */
+/* If lines are printed or handed over, all inputs have the same columns. A header line that comes
+ * again is no line: it is printed only for a reader that waits for an answer to each one. Returns 0
+ * or -1. */
 static int pass_header_line(struct pipeline *pipeline, const struct batch *batch, const char *input,
                             struct fault *fault)
 {
     struct pipeline_plan *plan = &pipeline->plan;
     size_t length = batch->header_length;
+    bool tags = plan->verb == PIPELINE_TAG || plan->verb == PIPELINE_TAG_NEW;
+    if (batch->header_again) {
+        plan->counts->header_again++;
+        if (pipeline->dropped != NULL &&
+            collect_add(pipeline->dropped, batch->header_line, length, fault) != 0)
+            return -1;
+        return !tags || output_write(plan->output, batch->header_line, length, fault) == length
+                   ? 0
+                   : -1;
+    }
     if (plan->verb == PIPELINE_TAKE)
         return plan->take_header == NULL
                    ? 0
@@ -437,6 +457,15 @@ static int pass_header_line(struct pipeline *pipeline, const struct batch *batch
         return 0;
     plan->output_headed = true;
     return output_write(plan->output, batch->header_line, length, fault) == length ? 0 : -1;
+}
+
+/* How many rows of a batch precede the first that has several lines. */
+static size_t count_fit(const struct batch *batch)
+{
+    size_t n = 0;
+    while (n < batch->n && (batch->kinds[n] & ROW_SEVERAL) == 0)
+        n++;
+    return n;
 }
 
 /* Writes what the lines of a chunk have left to write, even after a fault. `result` is that of the
@@ -501,7 +530,17 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
                 batch.n = i;
             }
         while (result == 0 && batch.n > 0) {
-            ptrdiff_t passed = pass_lines(pipeline, batch, name, fault);
+            struct batch fit = batch;
+            if (plan->one_line && batch.lines != NULL)
+                fit.n = count_fit(&batch);
+            if (fit.n == 0) {
+                fit.n = 1;
+                count_as_read(plan->counts, &fit, name);
+                plan->counts->unfit++;
+                batch_skip(&batch, 1);
+                continue;
+            }
+            ptrdiff_t passed = pass_lines(pipeline, fit, name, fault);
             result = passed < 0 ? -1 : 0;
             batch_skip(&batch, passed < 0 ? 0 : (size_t)passed);
             if (result == 0 && plan->durable &&
@@ -517,7 +556,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
             fault_set(fault, filter_path(plan->filter),
                       "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
                       " of %.150s belongs to shard %" PRIu32,
-                      pipeline->shard.number, pipeline->shard.count, batch.number, name,
+                      pipeline->shard.number, pipeline->shard.count, batch_line(&batch, 0), name,
                       batch.shards[0]);
             result = PIPELINE_OTHER_SHARD;
         }

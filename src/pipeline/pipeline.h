@@ -42,7 +42,12 @@ struct pipeline_counts {
     uint64_t no_key;          /* without a key */
     uint64_t no_key_line;     /* the first of these: its number, */
     const char *no_key_input; /* and its input */
-    double false_drops;       /* with `counts_drops`: the estimated number */
+    uint64_t several;         /* rows of several lines */
+    uint64_t several_line;    /* the first of these, likewise */
+    const char *several_input;
+    uint64_t unfit;        /* with `one_line`: of these, which were left out */
+    uint64_t header_again; /* header lines after the first of an input; not in `read` */
+    double false_drops;    /* with `counts_drops`: the estimated number */
 };
 
 struct pipeline_plan {
@@ -61,6 +66,7 @@ struct pipeline_plan {
     /* The output needs no header line. Otherwise all outputs get it together with their first line,
      * or with PIPELINE_TAG at once, but files with lines only compare it with theirs. */
     bool output_headed;
+    bool one_line;             /* rows of several lines are left out, as if they had not come */
     uint64_t most;             /* stop after this many selected lines */
     struct pending *pending;   /* gets the keys of delivered lines; may be NULL */
     bool settles_later;        /* the caller settles delivered keys, or pipeline_settle does */
@@ -78,7 +84,7 @@ struct pipeline_plan {
     struct hashers hashers;
     bool texts;
     void *context;
-    /* Gets the header line of each input, batch->header_line; may be NULL. */
+    /* Gets the first header line of each input, batch->header_line; may be NULL. */
     int (*take_header)(void *context, const struct batch *batch, const char *input,
                        struct collect *to, struct fault *fault);
     /* Gets at least one line. */
