@@ -109,9 +109,9 @@ static int resize(struct input_buffer *buffer, size_t capacity)
     return 0;
 }
 
-void input_keep(struct input *input, size_t rest)
+void input_keep_after(struct input *input, size_t used)
 {
-    input->chunk -= rest;
+    input->chunk = used;
 }
 
 void input_set_judge(struct input *input, input_judge *judge, void *context)

@@ -43,9 +43,9 @@ void input_free(struct input *input);
 enum { INPUT_WOULD_WAIT = -2, INPUT_TOO_LONG = -3 };
 int input_next(struct input *input, struct chunk *chunk, struct fault *fault);
 
-/* The last `rest` bytes of the last chunk are to begin the next one. If none comes, they were the end
- * of the input. */
-void input_keep(struct input *input, size_t rest);
+/* The bytes of the last chunk after the first `used` are to begin the next one. If none comes, they
+ * were the end of the input. */
+void input_keep_after(struct input *input, size_t used);
 
 /* Called once, with the first chunk, before input_next returns it. If it returns -1 with the fault,
  * so does input_next. To be set before the first input_next. */

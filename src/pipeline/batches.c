@@ -232,93 +232,106 @@ static bool is_head(const struct batches *batches, const char *line, size_t leng
                         (struct span){batches->head, batches->head_length - 1});
 }
 
-/* Counts lines: how far below the first each of n rows begins. Returns how many there are. */
-static uint64_t number_lines_of(const struct entry *entry, const char *bytes, size_t n,
-                                uint32_t *lines, char delimiter)
+/* Says how far below the first line each of n rows begins. Returns how many lines they have. */
+static uint64_t count_lines(struct entry *entry, size_t n, char delimiter)
 {
     const size_t *starts = entry->starts;
     uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        lines[i] = count++;
+        size_t length = starts[i + 1] - starts[i];
+        entry->lines[i] = count++;
         if ((entry->kinds[i] & ROW_SEVERAL) != 0)
-            count += (uint32_t)lines_in(bytes + starts[i], starts[i + 1] - starts[i], delimiter) -
-                     1;
+            count += (uint32_t)lines_in(entry->batch.bytes + starts[i], length, delimiter) - 1;
     }
     return count;
 }
 
-/* Makes a batch without keys of the next lines, after reading a chunk if need be. */
-static enum outcome split_next(struct batches *batches, struct entry *entry)
+/* Reads a chunk. It begins with the row that the one before did not end, which is not looked at
+ * again. Returns BATCH if there is one. */
+static enum outcome read_chunk(struct batches *batches, struct entry *entry)
 {
     struct chunk *chunk = &batches->chunk;
     struct rows *rows = &batches->rows;
-    struct input *input = batches->input;
-    const bool csv = rows->ends.rows;
-    size_t *starts = entry->starts, n = 0;
-
-    /* 1. Find lines. The beginning of a row may be all that a chunk has: it stays in the buffer. */
-    while (n == 0 && rows->wrong == ROW_RIGHT) {
-        if (is_looked_through(batches)) {
-            rows_move(rows, batches->done);
-            *chunk = (struct chunk){NULL, rows->at, 0};
-            batches->done = 0;
-            int got = input_next(input, chunk, &entry->fault);
-            bool cut = got == 0 && rows_is_amid(rows), long_row = got == INPUT_TOO_LONG && csv;
-            starts[0] = 0;
-            if (long_row)
-                (void)rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, 1);
-            if (cut)
-                tell_wrong(batches, batches->lines + 1, ROW_UNCLOSED, &entry->fault);
-            else if (long_row && rows->wrong == ROW_RETURNS)
-                tell_wrong(batches, batches->lines + 1, ROW_RETURNS, &entry->fault);
-            else if (long_row)
-                tell_too_long(batches, batches->lines + 1, &entry->fault);
-            if (got != 1)
-                return got == INPUT_WOULD_WAIT ? HANDED_BACK : got == 0 && !cut ? END : FAULT;
-            batches->pieces++;
-            batches->bytes += chunk->length - rows->at;
-            batches->small = chunk->length < LARGE_PIECE ? batches->small + 1 : 0;
-        }
-        starts[0] = batches->done;
-        n = rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, batches->most);
-        if (is_looked_through(batches))
-            input_keep(input, chunk->length - starts[n]);
-    }
-
-    /* 2. None may be too long. */
-    size_t allowed = input_allowed(input, starts, n, &entry->fault);
-    bool too_long = allowed < n, wrong = !too_long && rows->wrong != ROW_RIGHT;
-    n = allowed;
-
-    /* 3. A header line begins a batch: the first line of the input, and a later one with the same
-     * fields. What was found after that is found again: if such lines are many, less. */
-    const char *first = chunk->bytes + starts[0];
-    size_t length = n > 0 ? starts[1] - starts[0] : 0;
-    bool again = n > 0 && batches->head != NULL && is_head(batches, first, length);
-    size_t headers = n > 0 && (batches->header || again);
-    batches->most = batches->most < BATCH_LINES / 2 ? batches->most * 2 : BATCH_LINES;
-    if (n > 0 && batches->header && keep_head(batches, first, length) != 0) {
-        fault_errno(&entry->fault, input_name(input), NULL, ENOMEM);
+    const uint64_t line = batches->lines + 1;
+    rows_move(rows, batches->done);
+    *chunk = (struct chunk){NULL, rows->at, 0};
+    batches->done = 0;
+    int got = input_next(batches->input, chunk, &entry->fault);
+    if (got == 0 && rows_is_amid(rows)) {
+        tell_wrong(batches, line, ROW_UNCLOSED, &entry->fault);
         return FAULT;
     }
-    for (size_t i = headers; batches->head != NULL && i < n; i++)
-        if (is_head(batches, chunk->bytes + starts[i], starts[i + 1] - starts[i])) {
-            batches->most = i < BATCH_LINES / 2 ? 2 * i : BATCH_LINES;
-            n = i;
-            too_long = wrong = false;
-            rows_restart(rows, starts[i]);
-        }
+    if (got == INPUT_TOO_LONG && rows->ends.rows) {
+        entry->starts[0] = 0;
+        (void)rows_find(rows, chunk->bytes, chunk->length, entry->starts, entry->kinds, 1);
+        if (rows->wrong == ROW_RETURNS)
+            tell_wrong(batches, line, ROW_RETURNS, &entry->fault);
+        else
+            tell_too_long(batches, line, &entry->fault);
+    }
+    if (got != 1)
+        return got == 0 ? END : got == INPUT_WOULD_WAIT ? HANDED_BACK : FAULT;
+    batches->pieces++;
+    batches->bytes += chunk->length - rows->at;
+    batches->small = chunk->length < LARGE_PIECE ? batches->small + 1 : 0;
+    return BATCH;
+}
 
-    /* 4. Make the batch. */
-    uint64_t number = batches->lines + 1;
+/* How many of n lines, of which the first `headers` are header lines, precede the next header line.
+ * What was found after that is found again; if such lines are many, less is found at a time. */
+static size_t end_at_header(struct batches *batches, const struct entry *entry, size_t headers,
+                            size_t n)
+{
+    const size_t *starts = entry->starts;
+    const char *bytes = batches->chunk.bytes;
+    batches->most = batches->most < BATCH_LINES / 2 ? batches->most * 2 : BATCH_LINES;
+    for (size_t i = headers; batches->head != NULL && i < n; i++)
+        if (is_head(batches, bytes + starts[i], starts[i + 1] - starts[i])) {
+            batches->most = i < BATCH_LINES / 2 ? 2 * i : BATCH_LINES;
+            rows_restart(&batches->rows, starts[i]);
+            return i;
+        }
+    return n;
+}
+
+/* Makes a batch without keys of the next lines. Lines are found and counted here and nowhere
+ * else. */
+static enum outcome split_next(struct batches *batches, struct entry *entry)
+{
+    const struct chunk *chunk = &batches->chunk;
+    struct rows *rows = &batches->rows;
+    size_t *starts = entry->starts, found = 0;
+
+    /* 1. Find lines, in the chunk or in the next. */
+    while (found == 0 && rows->wrong == ROW_RIGHT) {
+        enum outcome read = is_looked_through(batches) ? read_chunk(batches, entry) : BATCH;
+        if (read != BATCH)
+            return read;
+        starts[0] = batches->done;
+        found = rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, batches->most);
+        if (is_looked_through(batches))
+            input_keep_after(batches->input, starts[found]);
+    }
+
+    /* 2. None may be too long. Only the first may be a header line: then it is not among those of
+     * the batch. */
+    const char *first = chunk->bytes + starts[0];
+    size_t n = input_allowed(batches->input, starts, found, &entry->fault);
+    size_t length = n > 0 ? starts[1] - starts[0] : 0;
+    bool begins = n > 0 && batches->header;
+    bool again = n > 0 && batches->head != NULL && is_head(batches, first, length);
+    if (begins && keep_head(batches, first, length) != 0) {
+        fault_errno(&entry->fault, input_name(batches->input), NULL, ENOMEM);
+        return FAULT;
+    }
+    batches->header &= n == 0;
+    size_t headers = begins || again, allowed = n;
+    n = end_at_header(batches, entry, headers, n);
+
+    /* 3. Make the batch. */
     bool several = false;
-    for (size_t i = 0; csv && i < n; i++)
+    for (size_t i = 0; rows->ends.rows && i < n; i++)
         several |= (entry->kinds[i] & ROW_SEVERAL) != 0;
-    batches->lines += several ? number_lines_of(entry, chunk->bytes, n, entry->lines,
-                                                rows->ends.delimiter)
-                              : n;
-    batches->done = starts[n];
-    batches->header = batches->header && n == 0;
     entry->batch = (struct batch){
         .header_line = headers > 0 ? first : NULL,
         .header_length = headers > 0 ? length : 0,
@@ -332,16 +345,20 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
         .kinds = entry->kinds + headers,
         .lines = several ? entry->lines + headers : NULL,
         .n = n - headers,
-        .number = several ? number : number + headers,
+        .number = batches->lines + 1 + (several ? 0 : headers),
         .offset = chunk->offset,
         .last = is_looked_through(batches),
     };
-    if (too_long && csv)
-        tell_too_long(batches, batches->lines + 1, &entry->fault);
-    else if (wrong)
-        tell_wrong(batches, batches->lines + 1, rows->wrong, &entry->fault);
-    if (!too_long && !wrong)
+    batches->done = starts[n];
+    batches->lines += several ? count_lines(entry, n, rows->ends.delimiter) : n;
+
+    /* 4. The line after them may be too long, or no row. */
+    if (n < allowed || (allowed == found && rows->wrong == ROW_RIGHT))
         return BATCH;
+    if (rows->ends.rows && allowed < found)
+        tell_too_long(batches, batches->lines + 1, &entry->fault);
+    else if (allowed == found)
+        tell_wrong(batches, batches->lines + 1, rows->wrong, &entry->fault);
     entry->batch.last = false;
     return n > 0 ? CUT : FAULT;
 }
