@@ -1,5 +1,5 @@
 /*
- * kernel - the inner loops: find the lines of a buffer, test keys, set keys, count bits.
+ * kernel - the inner loops: find the lines or rows of a buffer, test keys, set keys, count bits.
  *
  * Each loop exists in several versions with the same results: a plain one, which runs on every
  * machine and which the other versions are tested against (tests/unit/test_kernel.c), and vector
@@ -13,6 +13,15 @@
 
 #include "core/geometry.h"
 
+/* How far rows of CSV were looked at. */
+struct row_scan {
+    char delimiter, separator;
+    size_t at;     /* bytes before this offset were looked at; */
+    unsigned kind; /* what is known of the row at hand (rows.h), */
+    bool inside;   /* which is within quotes */
+    bool odd;      /* this row is not for `rows` */
+};
+
 struct kernel {
     const char *name;
 
@@ -20,6 +29,15 @@ struct kernel {
      * delimiter in starts[1], starts[2]... Returns the number of whole lines, at most `most`.
      * `starts` has most + 1 entries. */
     size_t (*split)(const char *bytes, size_t length, char delimiter, size_t *starts, size_t most);
+
+    /* Finds rows of CSV in the same way, from scan->at on, of which the first begins at starts[0];
+     * stores their kinds. At a row that is wrong, or has quotes that only rows.c understands, it
+     * stops with scan->odd set and scan->at where this row begins. Otherwise it has found `most`,
+     * and scan->at is after them; or all bytes were looked at, and the next call may go on.
+     * Preconditions: `length` is at the end of a line, `most` is not 0, and the separator is no
+     * quote, CR or delimiter. */
+    size_t (*rows)(const char *bytes, size_t length, struct row_scan *scan, size_t *starts,
+                   uint8_t *kinds, size_t most);
 
     /* For each of `n` keys with seen[i] == 0: seen[i] = 1 if all its bits are set. */
     void (*test)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen);

@@ -10,6 +10,7 @@
  * and, if it has something better than what stands below,
  *   FIELDS, FIELDS_START(f)            a type that says which fields there are, and its value for f
  *   DELIMITER_MASK(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
+ *   WITHIN_MASK(quotes)                64 bits: bit i is the parity of the quotes up to bit i
  *   KERNEL_NONZERO(word)               a bit for each cell that is not zero
  *
  * How this loop was derived from the obvious one, step by step:
@@ -33,6 +34,7 @@
  */
 #include "core/bytes.h"
 #include "core/kernel.h"
+#include "core/rows.h"
 
 #include <string.h>
 
@@ -57,6 +59,16 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
         mask |= (hits * UINT64_C(0x0102040810204080) >> 56) << (i * 8);
     }
     return mask;
+}
+#endif
+
+#ifndef WITHIN_MASK
+#define WITHIN_MASK within_mask
+static inline uint64_t within_mask(uint64_t quotes)
+{
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        quotes ^= quotes << shift;
+    return quotes;
 }
 #endif
 
@@ -306,6 +318,126 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     return found;
 }
 
+/* --- rows of CSV --- */
+
+/* 64 bytes of rows. Bit i of each mask is byte i. */
+struct row_block {
+    uint64_t quotes;
+    uint64_t ends;    /* delimiters of rows */
+    uint64_t several; /* delimiters within quotes */
+};
+
+/* Stores the rows that end in the block at offset `at`, of which there are `count`, with their
+ * kinds. *kind: of the row that has begun before the block; then of the one that goes on after
+ * it. */
+INLINE void store_rows(const struct row_block *block, unsigned count, size_t at, size_t *starts,
+                       uint8_t *kinds, unsigned *kind)
+{
+    uint64_t ends = block->ends, quotes = block->quotes, several = block->several, row;
+    /* As in kernel_split, one is always stored. If there is none, that is the row at hand. */
+    do {
+        row = ends ^ (ends - 1); /* its bytes, and those before; all if no row ends */
+        *kind |= ((quotes & row) != 0 ? ROW_QUOTED : 0) | ((several & row) != 0 ? ROW_SEVERAL : 0);
+        *kinds++ = (uint8_t)*kind;
+        *++starts = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
+        quotes &= ~row;
+        several &= ~row;
+        ends &= ends - 1;
+        *kind = count > 0 ? 0 : *kind;
+    } while (ends != 0);
+    *kind |= (quotes != 0 ? ROW_QUOTED : 0) | (several != 0 ? ROW_SEVERAL : 0);
+}
+
+/* A quote opens or closes a field, or is one of two for one: of these the first closes, and the
+ * second opens again. So a byte is within quotes if an odd number of quotes was there, up to this
+ * byte, which a few operations tell for 64 bytes:
+ *
+ *     rows     x , " a , " " b " , y \n
+ *     quotes   . . 1 . . 1 1 . 1 . . .
+ *     within   . . 1 1 1 . 1 1 . . . .
+ *     opens    . . 1 . . . 1 . . . . .   quotes within
+ *     closes   . . . . . 1 . . 1 . . .   the other quotes
+ *     after    . . . . . . 1 . . 1 . .   bytes after these
+ *     fits     . 1 . . . . . . . 1 . 1   separators and delimiters that are not within
+ *
+ * This holds if the neighbors of all quotes fit: the beginning of a row, a separator or a closing
+ * quote stands before one that opens; and a separator, one that opens, or the end of the row,
+ * perhaps with a CR, after one that closes. The first byte that does not fit ends the scan: what
+ * was found before it is right. */
+KERNEL_TARGET
+static size_t kernel_rows(const char *bytes, size_t length, struct row_scan *scan, size_t *starts,
+                          uint8_t *kinds, size_t most)
+{
+    const char delimiter = scan->delimiter, separator = scan->separator;
+    uint64_t inside = scan->inside ? UINT64_MAX : 0; /* the last block ended within quotes */
+    uint64_t closed = 0;                             /* 1: its last byte closed a field */
+    uint64_t returned = 0;                           /* 1: it was a CR after such a byte */
+    unsigned kind = scan->kind;
+    size_t found = 0, at = scan->at;
+    scan->odd = false;
+    while (at < length && found < most && !scan->odd) {
+        /* 1. Where there are no quotes, rows are lines. */
+        char last[64];
+        const char *chunk = bytes + at;
+        uint64_t valid = UINT64_MAX;
+        if (length - at < 64) {
+            valid = (UINT64_C(1) << (length - at)) - 1;
+            memset(last, 0, sizeof last);
+            chunk = memcpy(last, chunk, length - at);
+        }
+        struct row_block block = {DELIMITER_MASK(chunk, '"'),
+                                  DELIMITER_MASK(chunk, delimiter) & valid, 0};
+        unsigned count = (unsigned)__builtin_popcountll(block.ends);
+        if ((block.quotes | inside | closed | returned) == 0 && most - found >= 64) {
+            uint64_t ends = block.ends;
+            size_t next = found;
+            memset(kinds + found, 0, 64);
+            kinds[found] = (uint8_t)kind;
+            kind = count > 0 ? 0 : kind;
+            found += count;
+            do {
+                starts[++next] = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
+                ends &= ends - 1;
+            } while (ends != 0);
+            at += 64;
+            continue;
+        }
+        /* 2. Quotes and their neighbors. */
+        uint64_t within = WITHIN_MASK(block.quotes) ^ inside;
+        uint64_t opens = block.quotes & within, closes = block.quotes & ~within;
+        uint64_t after = closes << 1 | closed;
+        uint64_t fits = (block.ends | DELIMITER_MASK(chunk, separator)) & ~within;
+        uint64_t returns = after & DELIMITER_MASK(chunk, '\r');
+        block.several = block.ends & within;
+        block.ends &= ~within;
+        bool begins = at == scan->at || bytes[at - 1] == separator || bytes[at - 1] == delimiter;
+        uint64_t odd = (opens & ~(fits << 1 | after | begins)) |
+                       (after & ~(fits | opens | returns)) |
+                       ((returns << 1 | returned) & ~block.ends) |
+                       (delimiter == '\0' ? block.several : 0);
+        odd &= valid;
+        inside = (uint64_t)0 - (within >> 63);
+        closed = closes >> 63;
+        returned = returns >> 63;
+        /* 3. Up to the first that does not fit, and not more than are wanted. */
+        if (odd != 0) {
+            block.ends &= (odd & (0 - odd)) - 1;
+            scan->odd = true;
+        }
+        count = (unsigned)__builtin_popcountll(block.ends);
+        for (; count > most - found; count--)
+            block.ends ^= UINT64_C(1) << (63 - __builtin_clzll(block.ends));
+        store_rows(&block, count, at, starts + found, kinds + found, &kind);
+        found += count;
+        at += 64;
+    }
+    scan->odd &= found < most;
+    scan->at = found < most && !scan->odd ? length : starts[found];
+    scan->inside = scan->at == length && inside != 0;
+    scan->kind = scan->at == length ? kind : 0;
+    return found;
+}
+
 /* Half a page is prefetched, because processors do not cross a page boundary by themselves. Beyond
  * the last page, even where no memory is mapped, this does no harm. */
 KERNEL_TARGET
@@ -327,6 +459,7 @@ static unsigned kernel_count(const uint8_t *page, uint16_t set[PAGE_BLOCKS])
 const struct kernel KERNEL_STRUCT = {
     .name = KERNEL_NAME,
     .split = kernel_split,
+    .rows = kernel_rows,
     .test = kernel_test,
     .set = kernel_set,
     .insert = kernel_insert,

@@ -138,18 +138,48 @@ static size_t find_end(struct rows *rows, const char *bytes, size_t length)
     return found;
 }
 
+/* Whether the kernel can go on: it is not for the first row, and not for one whose beginning was
+ * looked at byte by byte. */
+static bool is_usual(const struct rows *rows)
+{
+    return !rows->first &&
+           (rows->state == AT_ROW || (rows->state == IN_QUOTES && (rows->kind & ROW_ODD) == 0));
+}
+
+/* Finds rows as rows_find does, up to one that only find_end understands, and goes to the beginning
+ * of that; if there is one, *odd is set. */
+static size_t find_usual(struct rows *rows, const char *bytes, size_t length, size_t *starts,
+                         uint8_t *kinds, size_t most, bool *odd)
+{
+    struct row_scan scan = {
+        .delimiter = rows->ends.delimiter,
+        .separator = rows->ends.separator,
+        .at = rows->at,
+        .kind = rows->kind,
+        .inside = rows->state == IN_QUOTES,
+    };
+    size_t n = rows->kernel->rows(bytes, length, &scan, starts, kinds, most);
+    rows->at = scan.at;
+    rows->kind = scan.kind;
+    rows->state = scan.inside ? IN_QUOTES : AT_ROW;
+    *odd = scan.odd;
+    return n;
+}
+
 size_t rows_find(struct rows *rows, const char *bytes, size_t length, size_t *starts,
                  uint8_t *kinds, size_t most)
 {
-    size_t n = 0;
+    size_t n = 0, end;
     if (!rows->ends.rows) {
         n = rows->kernel->split(bytes, length, rows->ends.delimiter, starts, most);
         rows->at = starts[n];
         return n;
     }
     while (n < most && rows->wrong == ROW_RIGHT && rows->at < length) {
-        size_t end = find_end(rows, bytes, length);
-        if (end == 0)
+        bool odd = true;
+        if (is_usual(rows))
+            n += find_usual(rows, bytes, length, starts + n, kinds + n, most - n, &odd);
+        if (!odd || (end = find_end(rows, bytes, length)) == 0)
             break;
         kinds[n++] = (uint8_t)rows->kind;
         starts[n] = end;

@@ -7,7 +7,10 @@
  * others. A byte order mark at the beginning of a row is not part of its first field. If lines end
  * with NUL, so do rows, in quotes or not.
  *
- * Each byte is looked at once, however a row is cut: the state is kept from call to call.
+ * Most rows are found by the kernel, 64 bytes at a time: it knows where quotes are in their usual
+ * places (kernel_body.h). At a row where they are not, it stops, and the row is read again from its
+ * beginning, byte by byte: only this decides what is wrong. So each byte is looked at once or
+ * twice, however a row is cut: the state is kept from call to call.
  */
 #ifndef UNSEEN_CORE_ROWS_H
 #define UNSEEN_CORE_ROWS_H
@@ -20,7 +23,7 @@
 struct line_ends {
     char delimiter;
     bool rows;      /* lines are rows of CSV */
-    char separator; /* of their fields */
+    char separator; /* of their fields: no quote, CR or delimiter */
     bool trim;      /* blanks around a quoted field are not data */
 };
 
@@ -32,11 +35,23 @@ enum row_wrong {
     ROW_RETURNS,      /* the first row has a CR outside quotes, and more bytes after it */
 };
 
-/* What is known of a row when its end was found. 0: it has no quote. */
+/* What is known of a row when its end was found. 0: it has no quote; its fields are what lies
+ * between separators.
+ *
+ * ROW_QUOTED: it has quotes, and each of them opens or closes a field, or is one of two for one in
+ * a field that a quote has opened. One that opens is the first byte of its field, and in the first
+ * field of the row: no byte order mark or blank is before it. One that closes is followed by the
+ * separator, by the delimiter, or by a single CR and then the delimiter. So a byte is within quotes
+ * if an odd number of quotes is before it in the row, and a field is a quoted one if its first byte
+ * is a quote. Whether blanks are trimmed makes no difference to what a field is.
+ *
+ * ROW_ODD: it has quotes that may be of another kind; it is right, but must be read byte by byte.
+ * This is never said together with ROW_QUOTED. The first row of an input is ROW_ODD if it has
+ * quotes, whatever they are. */
 enum {
-    ROW_QUOTED = 1,  /* it has quotes; each opens or closes a field, or is one of two for one */
-    ROW_ODD = 2,     /* it has quotes, and may have others: it is to be read byte by byte */
-    ROW_SEVERAL = 4, /* it has several lines */
+    ROW_QUOTED = 1,
+    ROW_ODD = 2,
+    ROW_SEVERAL = 4, /* it has several lines: delimiters within quotes; with one of the others */
 };
 
 struct kernel;
@@ -58,8 +73,8 @@ void rows_begin(struct rows *rows, struct line_ends ends, bool first);
  * offset after each row in starts[1], starts[2] ..., and for rows of CSV in kinds[0], kinds[1] ...
  * what is known of them. Returns the number of whole rows, at most `most`; `starts` has most + 1
  * entries. If rows->wrong is set, the row that begins at the last offset is none; nothing is found
- * after it. Otherwise the next call goes on, with starts[0] as the last offset. Precondition:
- * `length` is at the end of a line. */
+ * after it. Otherwise the next call goes on, with starts[0] as the last offset. Preconditions:
+ * `length` is at the end of a line, `most` is not 0. */
 size_t rows_find(struct rows *rows, const char *bytes, size_t length, size_t *starts,
                  uint8_t *kinds, size_t most);
 
