@@ -97,7 +97,8 @@ int command_shard(const struct options *options)
         job->recipe = filter_header(filter)->recipe;
         filter_close(filter);
     }
-    job->inputs.all_or_none = job->recipe.syntax == SYNTAX_CSV;
+    job->inputs.all_or_none = job->recipe.syntax == SYNTAX_CSV ||
+                              recipe_has_column_names(&job->recipe);
     job->plan.hashers = hashers_of_shards();
     job->plan.context = &splitting;
     job->plan.take_header = hand_out_header;

@@ -44,8 +44,10 @@ int key_options_apply(const struct options *options, struct recipe *recipe)
         parse_into(options, OPTION_by, recipe_parse_profile, recipe) != 0 ||
         parse_into(options, OPTION_fields, recipe_parse_fields, recipe) != 0)
         return EXIT_TROUBLE;
-    bool none = recipe->ranges == 0 && recipe->names[0] == '\0';
-    bool several = strchr(recipe->names, ',') != NULL;
+    char name[RECIPE_NAMES_BYTES + 1];
+    const char *others = recipe->names;
+    bool none = !recipe_has_list(recipe);
+    recipe_next_name(&others, name);
     if (recipe->syntax == SYNTAX_FIELDS && recipe->separated && none)
         return message("%s: no fields selected (add -f LIST)", options->spelled[OPTION_separator]);
     if (recipe->syntax == SYNTAX_CSV && !recipe_separator_fits(recipe))
@@ -53,28 +55,28 @@ int key_options_apply(const struct options *options, struct recipe *recipe)
                        options->spelled[OPTION_separator]);
     if (recipe->syntax == SYNTAX_JSONL && none)
         return message("--jsonl: no members selected (add -f NAME)");
-    if (recipe->syntax == SYNTAX_JSONL && recipe->profile != PROFILE_LINE && several)
+    if (recipe->syntax == SYNTAX_JSONL && recipe->profile != PROFILE_LINE && *others != '\0')
         return message("--by: takes one member of a line of JSON (give -f one name)");
     return 0;
 }
 
 void key_options_tell_dots(const struct options *options)
 {
-    char path[RECIPE_NAMES_BYTES + 1];
+    char name[RECIPE_NAMES_BYTES + 1], path[RECIPE_NAMES_BYTES + 1];
     const char *item = options->jsonl && options->fields != NULL ? options->fields : "";
-    for (size_t length; *item != '\0'; item += length + (item[length] == ',')) {
-        length = strcspn(item, ",");
-        const char *dot = memrchr(item, '.', length);
-        if (dot == NULL || dot + 1 == item + length || strcspn(item, "/~") < length)
+    while (*item != '\0') {
+        /* A name in quotes is meant as it is. */
+        bool quoted = *item == QUOTE;
+        int length = (int)recipe_next_name(&item, name);
+        const char *dot = strrchr(name, '.');
+        if (quoted || dot == NULL || dot[1] == '\0' || strpbrk(name, "/~") != NULL)
             continue;
-        int within = (int)(dot - item), last = (int)length - within - 1;
-        for (size_t i = 0; i < length; i++)
-            path[i] = (char)(item[i] == '.' ? '/' : item[i]);
-        message("%s %.*s: means a member of that name (for %.*s%s%.*s: %s%.*s; to avoid this note: "
-                "/%.*s)",
-                options->spelled[OPTION_fields], (int)length, item, last, dot + 1,
-                within > 0 ? " within " : "", within, item, within > 0 ? "/" : "", (int)length,
-                path, (int)length, item);
+        int within = (int)(dot - name);
+        for (int i = 0; i <= length; i++)
+            path[i] = (char)(name[i] == '.' ? '/' : name[i]);
+        message("%s %s: means a member of that name (for %s%s%.*s: %s%s; to avoid this note: /%s)",
+                options->spelled[OPTION_fields], name, dot + 1, within > 0 ? " within " : "",
+                within, name, within > 0 ? "/" : "", path, name);
         return;
     }
 }
@@ -82,7 +84,7 @@ void key_options_tell_dots(const struct options *options)
 const char *key_options_lacking(const struct recipe *recipe)
 {
     bool json = recipe->syntax == SYNTAX_JSONL;
-    bool field = recipe->ranges > 0 || recipe->syntax == SYNTAX_CSV;
+    bool field = recipe_has_list(recipe) || recipe->syntax == SYNTAX_CSV;
     if (recipe->profile == PROFILE_LINE)
         return json ? "such member" : field ? "such field" : NULL;
     if (recipe->profile == PROFILE_HOST)

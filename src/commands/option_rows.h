@@ -14,11 +14,11 @@
 
 /* clang-format off */
 OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"-f", "--fields"}, "LIST",
-       "compare these fields", "compare only these fields: 2, 1,3, 2-4, 3-", .describes = true)
+       "compare these fields", "compare only these fields: 2, 1,3-, '!2', id,name", .describes = true)
 OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"-t", "--separator"}, "SEP",
        "separator of fields", "byte between fields: , or \\t (default: blanks)", .describes = true)
 OPTION(csv, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--csv"}, NULL,
-       NULL, "lines are CSV; -f also takes names of columns", .describes = true,
+       NULL, "input is CSV, also with newlines; -f takes names", .describes = true,
        .excludes = B(jsonl), .why = "a line is either CSV or JSON")
 OPTION(jsonl, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--jsonl"}, NULL,
        NULL, "lines are JSON; -f takes names of members", .describes = true,

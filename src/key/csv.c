@@ -271,11 +271,12 @@ int csv_find_columns(const struct recipe *recipe, struct span header_line, char 
 {
     /* 1. The names of the recipe. */
     struct span names[RECIPE_NAMES_MAX];
+    char decoded[2 * RECIPE_NAMES_BYTES + RECIPE_NAMES_MAX], *out = decoded;
     bool found[RECIPE_NAMES_MAX] = {false};
     unsigned n = 0;
-    for (const char *at = recipe->names; *at != '\0' && n < RECIPE_NAMES_MAX; at += *at == ',') {
-        names[n] = (struct span){at, strcspn(at, ",")};
-        at = span_end(names[n++]);
+    for (const char *at = recipe->names; *at != '\0' && n < RECIPE_NAMES_MAX;) {
+        names[n] = (struct span){out, recipe_next_name(&at, out)};
+        out += names[n++].length + 1;
     }
     /* 2. Each column of the line against each name: a name may not be there twice. */
     struct row row = row_start(csv_row(header_line), recipe->separator);

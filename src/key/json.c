@@ -12,13 +12,15 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
 {
     char *out = items->text;
     items->n = 0;
-    for (const char *at = recipe->names; *at != '\0' && items->n < RECIPE_NAMES_MAX;) {
+    char name[RECIPE_NAMES_BYTES + 1];
+    for (const char *next = recipe->names; *next != '\0' && items->n < RECIPE_NAMES_MAX;) {
+        recipe_next_name(&next, name);
         struct json_item *item = &items->item[items->n++];
-        bool pointer = *at == '/';
+        bool pointer = name[0] == '/';
         char *first = out;
         *item = (struct json_item){{first, 0}, 1, pointer};
         /* In a pointer, a slash ends a step, ~0 is ~, and ~1 is a slash. */
-        for (at += pointer; *at != '\0' && *at != ','; at++) {
+        for (const char *at = name + pointer; *at != '\0'; at++) {
             bool step = pointer && *at == '/', escape = pointer && *at == '~';
             if (step && item->steps++ == 1)
                 item->first.length = (size_t)(out - first);
@@ -28,7 +30,6 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
         if (item->steps == 1)
             item->first.length = (size_t)(out - first);
         *out++ = '\0';
-        at += *at == ',';
     }
 }
 

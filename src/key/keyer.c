@@ -74,7 +74,7 @@ int keyer_reserve(struct keyer *keyer, size_t length)
 {
     const struct recipe *recipe = &keyer->recipe;
     bool decodes = recipe->syntax != SYNTAX_FIELDS;
-    if ((!decodes && recipe->ranges == 0 && !recipe->fold) || length <= keyer->size)
+    if ((!decodes && !recipe_has_list(recipe) && !recipe->fold) || length <= keyer->size)
         return 0;
     char *text = malloc(decodes ? SPAN_DECODED(length) : length + FIELDS_SPARE);
     if (text == NULL)
@@ -194,7 +194,7 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
     bool whole = recipe_is_whole_line(recipe);
     /* --by url and nothing else */
     bool url_of_line = recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
-                       recipe->ranges == 0 && !recipe->trim && !recipe->fold;
+                       !recipe_has_list(recipe) && !recipe->trim && !recipe->fold;
     for (size_t i = 0; i < n; i++) {
         if (whole || url_of_line) {
             /* Runs of lines that are their own keys, such as URLs in normal form, are hashed in

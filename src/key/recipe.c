@@ -13,7 +13,7 @@ const unsigned profile_versions[PROFILES] = {0, 1, 1, 1};
 bool recipe_is_whole_line(const struct recipe *recipe)
 {
     return recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_LINE &&
-           recipe->ranges == 0 && !recipe->trim && !recipe->fold;
+           !recipe_has_list(recipe) && !recipe->trim && !recipe->fold;
 }
 
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
@@ -23,7 +23,7 @@ bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
            recipe->fold == other->fold && recipe->separated == other->separated &&
            recipe->separator == other->separator && recipe->ranges == other->ranges &&
            memcmp(recipe->range, other->range, sizeof recipe->range) == 0 &&
-           strcmp(recipe->names, other->names) == 0;
+           recipe->except == other->except && strcmp(recipe->names, other->names) == 0;
 }
 
 /* --- fields --- */
@@ -43,14 +43,34 @@ static int compare_ranges(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-static const char *parse_numbers(struct recipe *recipe, const char *list, const char **wanted)
+/* Sets others[] to what the canonical ranges leave out, one more at most. Returns how many. */
+static unsigned complement(const struct field_range *ranges, unsigned n, struct field_range *others)
+{
+    unsigned from = 1, left = 0; /* `from` 0: all has been taken */
+    for (unsigned i = 0; i < n; i++) {
+        if (ranges[i].first > from)
+            others[left++] = (struct field_range){(uint16_t)from, (uint16_t)(ranges[i].first - 1)};
+        from = ranges[i].last == 0 ? 0 : ranges[i].last + 1U;
+    }
+    if (from != 0)
+        others[left++] = (struct field_range){(uint16_t)from, 0};
+    return left;
+}
+
+static const char *parse_numbers(struct recipe *recipe, const char *list, bool except,
+                                 const char **wanted)
 {
     /* 1. As written, "2", "2-4", "3-" or "-2": before they are joined, there may be more ranges
      * than a recipe holds. */
     enum { WRITTEN_MAX = 256 };
-    struct field_range ranges[WRITTEN_MAX];
+    struct field_range ranges[WRITTEN_MAX], others[WRITTEN_MAX + 1];
+    const struct field_range *kept = ranges;
     unsigned written = 0, n = 0;
-    *wanted = "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3- or -2; names need --csv or --jsonl";
+    *wanted = recipe->syntax == SYNTAX_FIELDS && !recipe->separated
+                  ? "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3-, -2 or '!2'; names need --csv, "
+                    "--jsonl or -t SEP"
+                  : "numbers from 1 to 65535, as in 2, 1,3, 2-4, 3-, -2 or '!2'; a name of digits "
+                    "in quotes: '\"2\"'";
     for (const char *text = list; written < WRITTEN_MAX; text++) {
         bool from_one = *text == '-', endless = false;
         unsigned first = from_one ? 1 : take_number(&text), last = first;
@@ -74,58 +94,144 @@ static const char *parse_numbers(struct recipe *recipe, const char *list, const 
         else if (before->last != 0 && (next.last == 0 || next.last > before->last))
             before->last = next.last;
     }
+    /* 3. After "!", all but these. A range cannot begin after the last number. */
+    if (except) {
+        *wanted = "numbers up to 65534 after '!'";
+        if (ranges[n - 1].last == RECIPE_FIELD_MAX)
+            return "not a list of fields";
+        *wanted = "some field that is left, as with '!2'";
+        if (complement(ranges, n, others) == 0)
+            return "leaves out all fields";
+        n = complement(ranges, n, others);
+        kept = others;
+    }
     if (written == WRITTEN_MAX || n > RECIPE_RANGES_MAX) {
         *wanted = "at most 16";
         return "too many field ranges";
     }
     memset(recipe->range, 0, sizeof recipe->range);
     memset(recipe->names, 0, sizeof recipe->names);
-    memcpy(recipe->range, ranges, n * sizeof *ranges);
+    memcpy(recipe->range, kept, n * sizeof *kept);
     recipe->ranges = n;
+    recipe->except = false;
     return NULL;
 }
 
 /* --- names of columns and members --- */
 
-static const char *parse_names(struct recipe *recipe, const char *list, const char **wanted)
+/* Reads an item of a list, up to a comma or the end, to `name`: as it is or, if it begins with a
+ * quote, as CSV has it. Moves *at to what follows. Sets *wrong to why it is no item, or NULL.
+ * Returns its length; if that is more than RECIPE_NAMES_BYTES, the name is cut. */
+static size_t read_item(const char **at, char name[RECIPE_NAMES_BYTES + 1], const char **wrong)
 {
-    char names[sizeof recipe->names] = "";
-    unsigned count = 0;
-    size_t at = 0;
-    for (;; list++) {
-        size_t length = strcspn(list, ",");
-        *wanted = recipe->syntax == SYNTAX_CSV ? "columns, as in 2, 1,3- or id,name"
-                                               : "members, as in id, id,name or /author/name";
+    const char *from = *at;
+    const bool quoted = *from == QUOTE;
+    bool open = quoted;
+    size_t length = 0;
+    for (from += quoted; *from != '\0' && (quoted || *from != ','); from++) {
+        if (quoted && *from == QUOTE && *++from != QUOTE) {
+            open = false;
+            break;
+        }
+        if (length < RECIPE_NAMES_BYTES)
+            name[length] = *from;
+        length++;
+    }
+    name[length < RECIPE_NAMES_BYTES ? length : RECIPE_NAMES_BYTES] = '\0';
+    *wrong = open                            ? "a name in quotes is not closed"
+             : *from != '\0' && *from != ',' ? "bytes follow the closing quote of a name"
+                                             : NULL;
+    *at = from;
+    return length;
+}
+
+size_t recipe_next_name(const char **at, char name[RECIPE_NAMES_BYTES + 1])
+{
+    const char *wrong;
+    size_t length = read_item(at, name, &wrong);
+    *at += **at == ',';
+    return length;
+}
+
+static int compare_strings(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Whether -f would read the name otherwise if it were not in quotes. */
+static bool needs_quotes(const struct recipe *recipe, const char *name, bool is_first)
+{
+    bool column = recipe->syntax != SYNTAX_JSONL;
+    return strpbrk(name, ",\"\r\n") != NULL ||
+           (column && (name[strspn(name, "0123456789-")] == '\0' || (is_first && *name == '!')));
+}
+
+/* Returns the end of the name, which has no quotes if it needs none around it. */
+static char *write_name(char *out, const char *name, bool quotes)
+{
+    if (quotes)
+        *out++ = QUOTE;
+    for (; *name != '\0'; name++) {
+        if (*name == QUOTE)
+            *out++ = QUOTE;
+        *out++ = *name;
+    }
+    if (quotes)
+        *out++ = QUOTE;
+    return out;
+}
+
+static const char *parse_names(struct recipe *recipe, const char *list, bool except,
+                               const char **wanted)
+{
+    /* 1. Decoded, and each once. */
+    enum { WRITTEN_MAX = 2 * RECIPE_NAMES_BYTES + 3 * RECIPE_NAMES_MAX };
+    char text[RECIPE_NAMES_BYTES + RECIPE_NAMES_MAX], name[RECIPE_NAMES_BYTES + 1];
+    const char *kept[RECIPE_NAMES_MAX], *wrong;
+    size_t used = 0;
+    unsigned n = 0;
+    const bool jsonl = recipe->syntax == SYNTAX_JSONL;
+    for (bool more = true; more; list += more) {
+        size_t length = read_item(&list, name, &wrong);
+        *wanted = "names in quotes as CSV has them: '\"last, first\",id', and two quotes for one";
+        if (wrong != NULL)
+            return wrong;
+        *wanted = jsonl ? "members, as in id, id,name or /author/name"
+                        : "columns, as in 2, 1,3-, id,name, '\"last, first\"' or '!id'";
         if (length == 0)
             return "not a list of names";
         /* In a JSON Pointer, ~ is written ~0, and / is written ~1. */
         *wanted = "~0 for ~, ~1 for /";
-        bool pointer = recipe->syntax == SYNTAX_JSONL && *list == '/';
-        for (const char *c = list; pointer && c < list + length; c++)
+        for (const char *c = name; jsonl && *name == '/' && *c != '\0'; c++)
             if (c[0] == '~' && c[1] != '0' && c[1] != '1')
                 return "not a JSON Pointer";
-        /* Each name once. */
         bool again = false;
-        for (size_t n, other = 0; other < at && !again; other += n + 1) {
-            n = strcspn(names + other, ",");
-            again = n == length && memcmp(names + other, list, n) == 0;
-        }
+        for (unsigned i = 0; i < n && !again; i++)
+            again = strcmp(kept[i], name) == 0;
+        *wanted = "at most 16, with at most 1024 bytes";
+        if (!again && (n == RECIPE_NAMES_MAX || used - n + length > RECIPE_NAMES_BYTES))
+            return "too many names";
         if (!again) {
-            *wanted = "at most 16, with at most 1024 bytes";
-            if (count++ == RECIPE_NAMES_MAX || at + (at > 0) + length > RECIPE_NAMES_BYTES)
-                return "too many names";
-            if (at > 0)
-                names[at++] = ',';
-            memcpy(names + at, list, length);
-            at += length;
+            kept[n++] = memcpy(text + used, name, length + 1);
+            used += length + 1;
         }
-        list += length;
-        if (*list == '\0')
-            break;
+        more = *list == ',';
     }
+    /* 2. In canonical form. Keys of all columns but these do not depend on the order. */
+    char names[WRITTEN_MAX] = "", *out = names;
+    if (except)
+        qsort(kept, n, sizeof *kept, compare_strings);
+    for (unsigned i = 0; i < n; i++) {
+        if (i > 0)
+            *out++ = ',';
+        out = write_name(out, kept[i], needs_quotes(recipe, kept[i], i == 0));
+    }
+    if (out - names > RECIPE_NAMES_BYTES)
+        return "too many names";
     memset(recipe->range, 0, sizeof recipe->range);
     recipe->ranges = 0;
-    memcpy(recipe->names, names, sizeof names);
+    memcpy(recipe->names, names, sizeof recipe->names);
+    recipe->except = except;
     return NULL;
 }
 
@@ -133,33 +239,40 @@ bool recipe_names_are_valid(const struct recipe *recipe)
 {
     struct recipe copy = *recipe;
     const char *wanted;
-    return parse_names(&copy, recipe->names, &wanted) == NULL &&
+    return parse_names(&copy, recipe->names, recipe->except, &wanted) == NULL &&
            memcmp(copy.names, recipe->names, sizeof copy.names) == 0;
 }
 
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted)
 {
+    char name[RECIPE_NAMES_BYTES + 1];
+    const char *wrong = NULL;
     bool numbers = false, names = false;
-    if (recipe->syntax == SYNTAX_FIELDS)
-        return parse_numbers(recipe, list, wanted);
     if (recipe->syntax == SYNTAX_JSONL)
-        return parse_names(recipe, list, wanted);
-    /* An item of digits and hyphens cannot be the name of a column. */
-    for (const char *item = list; *item != '\0'; item += *item == ',') {
-        size_t length = strcspn(item, ",");
-        *(length > 0 && strspn(item, "0123456789-") == length ? &numbers : &names) = true;
-        item += length;
+        return parse_names(recipe, list, false, wanted);
+    bool except = *list == '!';
+    list += except;
+    if (recipe->syntax == SYNTAX_FIELDS && !recipe->separated)
+        return parse_numbers(recipe, list, except, wanted);
+    /* An item of digits and hyphens, but for one in quotes, is no name of a column. */
+    for (const char *item = list; *item != '\0' && wrong == NULL; item += *item == ',') {
+        bool quoted = *item == QUOTE;
+        size_t length = strspn(item, "0123456789-");
+        *(!quoted && length > 0 && (item[length] == ',' || item[length] == '\0') ? &numbers
+                                                                                 : &names) = true;
+        read_item(&item, name, &wrong);
     }
-    *wanted = "only numbers, or only names";
-    if (numbers && names)
+    *wanted = "only numbers, or only names; a name of digits in quotes: '\"2\"'";
+    if (numbers && names && wrong == NULL)
         return "numbers and names of columns";
-    return numbers ? parse_numbers(recipe, list, wanted) : parse_names(recipe, list, wanted);
+    return numbers && !names ? parse_numbers(recipe, list, except, wanted)
+                             : parse_names(recipe, list, except, wanted);
 }
 
 char *recipe_fields_text(const struct recipe *recipe, char *text)
 {
     size_t at = 0;
-    snprintf(text, RECIPE_TEXT, "%s", recipe->names);
+    snprintf(text, RECIPE_TEXT, "%s%s", recipe->except ? "!" : "", recipe->names);
     for (unsigned i = 0; i < recipe->ranges; i++) {
         const struct field_range *range = &recipe->range[i];
         at += (size_t)snprintf(text + at, RECIPE_TEXT - at, "%s%u", i > 0 ? "," : "", range->first);
@@ -250,7 +363,7 @@ char *recipe_text(const struct recipe *recipe, char *text)
         add_words(text, "--", syntax_names[recipe->syntax]);
     if (recipe->trim)
         add_words(text, "--trim", "");
-    if (recipe->ranges > 0 || recipe->names[0] != '\0')
+    if (recipe_has_list(recipe))
         add_words(text, "-f ", quote_word(recipe_fields_text(recipe, value), quoted));
     if (recipe->separated && !(recipe->syntax == SYNTAX_CSV && recipe->separator == ','))
         add_words(text, "-t ", quote_word(recipe_separator_text(recipe, value), quoted));

@@ -7,7 +7,7 @@
  *   2. trim       without blanks at both ends
  *   3. fields     only the selected fields, joined, and each without blanks at its ends if step 2
  *                 applies; or, instead of steps 2 and 3, columns of CSV or members of JSON (csv.h,
- *                 json.h)
+ *                 json.h). Columns may have names, with --csv or -t SEP
  *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, endpoint.h)
  *   5. fold       with A-Z in lower case
  *
@@ -56,9 +56,12 @@ struct recipe {
     unsigned ranges; /* 0: all of the line, or those with names */
     /* In canonical form: ascending, no two overlapping or touching, zeros after the last. */
     struct field_range range[RECIPE_RANGES_MAX];
-    /* Of columns, or members as names or JSON Pointers: in the order given, each once, joined by
-     * commas, with zeros after them; "": none. */
+    /* Of columns, or members as names or JSON Pointers: in canonical form, with zeros after them;
+     * "": none. In the order given, or with `except` in that of their bytes; each once, joined by
+     * commas. Those that -f would read otherwise are in quotes, as CSV has them: recipe_next_name
+     * reads them. */
     char names[RECIPE_NAMES_BYTES + 1];
+    bool except; /* all columns but these; never with SYNTAX_JSONL */
 };
 
 bool recipe_is_whole_line(const struct recipe *recipe);
@@ -84,10 +87,16 @@ static inline struct span recipe_trim(const struct recipe *recipe, struct span t
     return span_between(first, end);
 }
 
+/* Whether some fields, columns or members are selected. */
+static inline bool recipe_has_list(const struct recipe *recipe)
+{
+    return recipe->ranges > 0 || recipe->names[0] != '\0';
+}
+
 /* Whether columns are selected by name, so that each input begins with a header line. */
 static inline bool recipe_has_column_names(const struct recipe *recipe)
 {
-    return recipe->syntax == SYNTAX_CSV && recipe->names[0] != '\0';
+    return recipe->syntax != SYNTAX_JSONL && recipe->names[0] != '\0';
 }
 
 /* How lines end that are made of rows, or of whatever the recipe takes. */
@@ -98,19 +107,24 @@ static inline struct line_ends recipe_line_ends(const struct recipe *recipe, cha
     return (struct line_ends){delimiter, true, recipe->separator, recipe->trim};
 }
 
+/* Reads the name at *at, a place in recipe->names or in a list that recipe_parse_fields has taken,
+ * and moves *at to the next one, or to the end of the string. Returns its length in bytes; a NUL
+ * follows it. */
+size_t recipe_next_name(const char **at, char name[RECIPE_NAMES_BYTES + 1]);
+
 /* Whether the names are in canonical form, and whether --csv takes the separator. */
 bool recipe_names_are_valid(const struct recipe *recipe);
 bool recipe_separator_fits(const struct recipe *recipe);
 
-/* Parse the values of -f, -t and --by, and set them in the recipe; -f for the syntax it has. Each
- * returns NULL, or an error in words, with the accepted form in *wanted and the recipe unchanged. A
- * profile gets the newest version of its rules. */
+/* Parse the values of -f, -t and --by, and set them in the recipe; -f for the syntax that it has,
+ * with its separator or without. Each returns NULL, or an error in words, with the accepted form in
+ * *wanted and the recipe unchanged. A profile gets the newest version of its rules. */
 const char *recipe_parse_fields(struct recipe *recipe, const char *list, const char **wanted);
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted);
 const char *recipe_parse_profile(struct recipe *recipe, const char *text, const char **wanted);
 
-/* Format fields and separator as -f and -t accept them, "1,3-" and "\t", and the profile with its
- * version, "url/1". Each returns `text`, which has RECIPE_TEXT bytes. */
+/* Format fields and separator as -f and -t accept them, "1,3-" or "!a,b" and "\t", and the profile
+ * with its version, "url/1". Each returns `text`, which has RECIPE_TEXT bytes. */
 enum { RECIPE_TEXT = QUOTE_MAX + 128 };
 char *recipe_fields_text(const struct recipe *recipe, char *text);
 char *recipe_separator_text(const struct recipe *recipe, char *text);

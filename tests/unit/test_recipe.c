@@ -14,24 +14,42 @@ static bool is_untouched(const struct recipe *recipe)
 {
     return recipe->version == 77 && recipe->separator == '!' && !recipe->separated &&
            recipe->profile == PROFILE_LINE && recipe->ranges == 1 && recipe->range[0].first == 9 &&
-           recipe->range[0].last == 9;
+           recipe->range[0].last == 9 && recipe->names[0] == '\0' && !recipe->except;
 }
 
 /* NULL: it is no list, and nothing is changed. */
-static void check_fields(const char *list, const char *canonical)
+static void check_list(struct recipe recipe, const char *list, const char *canonical)
 {
-    struct recipe recipe = untouched;
     char text[RECIPE_TEXT];
     const char *wanted = NULL;
     const char *fault = recipe_parse_fields(&recipe, list, &wanted);
     tap_check((fault == NULL) == (canonical != NULL) && wanted != NULL, "'%s': %s", list, fault);
-    if (canonical == NULL)
+    if (canonical == NULL) {
+        recipe.syntax = SYNTAX_FIELDS;
+        recipe.separated = false;
         tap_check(is_untouched(&recipe), "'%s' changed something", list);
-    else
-        tap_check(strcmp(recipe_fields_text(&recipe, text), canonical) == 0, "'%s': %s", list,
-                  text);
-    for (unsigned i = recipe.ranges; i < RECIPE_RANGES_MAX && canonical != NULL; i++)
+        return;
+    }
+    tap_check(strcmp(recipe_fields_text(&recipe, text), canonical) == 0, "'%s': %s", list, text);
+    tap_check((recipe.ranges > 0) != (recipe.names[0] != '\0') && recipe_has_list(&recipe) &&
+                  (recipe.ranges > 0 || recipe_names_are_valid(&recipe)),
+              "'%s': %u ranges and '%s'", list, recipe.ranges, recipe.names);
+    for (unsigned i = recipe.ranges; i < RECIPE_RANGES_MAX; i++)
         tap_check(recipe.range[i].first == 0 && recipe.range[i].last == 0, "'%s': %u", list, i);
+    /* What is shown says the same again, after whatever else was there. */
+    struct recipe again = recipe;
+    bool has_names = recipe.syntax == SYNTAX_JSONL || recipe.separated;
+    const char *other = has_names ? "!zz" : "!7";
+    tap_check(recipe_parse_fields(&again, other, &wanted) == NULL &&
+                  !recipe_is_same(&recipe, &again) &&
+                  recipe_parse_fields(&again, canonical, &wanted) == NULL &&
+                  recipe_is_same(&recipe, &again),
+              "'%s' again", canonical);
+}
+
+static void check_fields(const char *list, const char *canonical)
+{
+    check_list(untouched, list, canonical);
 }
 
 static void lists(void)
@@ -75,6 +93,241 @@ static void many_ranges(void)
     for (unsigned i = 0; i < 1000; i++)
         snprintf(list + strlen(list), 8, ",%u", 7 + i % 2);
     check_fields(list, NULL);
+}
+
+/* After "!", all fields but these. */
+static void other_lists(void)
+{
+    static const char *const good[][2] = {
+        {"!1", "2-"},
+        {"!2", "1,3-"},
+        {"!2,4-5", "1,3,6-"},
+        {"!5,4,2", "1,3,6-"},
+        {"!3-", "1-2"},
+        {"!2-", "1"},
+        {"!-2", "3-"},
+        {"!1,3-", "2"},
+        {"!2,2", "1,3-"},
+        {"!2-65534", "1,65535-"},
+        {"!65534", "1-65533,65535-"},
+        {"!65535-", "1-65534"},
+    };
+    static const char *const bad[] = {
+        "!",        "!0",     "!3-2", "!1-",  "!-",  "!2-,1", "!65535",
+        "!2-65535", "!65536", "!!2",  "2,!3", "!2,", "! 2",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        check_fields(good[i][0], good[i][1]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_fields(bad[i], NULL);
+    /* As many ranges as a recipe holds, of what is left. */
+    char odd[256] = "!1", even[256] = "2";
+    for (unsigned i = 3; i <= 31; i += 2) {
+        snprintf(odd + strlen(odd), 8, ",%u", i);
+        snprintf(even + strlen(even), 8, ",%u%s", i + 1, i == 31 ? "-" : "");
+    }
+    check_fields(odd, even);
+    strcat(odd, ",33-");
+    even[strlen(even) - 1] = '\0';
+    check_fields(odd, even);
+    even[0] = '!';
+    snprintf(even + 1, sizeof even - 1, "2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32");
+    check_fields(even, NULL);
+    strcat(even, "-");
+    check_fields(even, "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31");
+}
+
+/* --- names --- */
+
+static struct recipe of_syntax(enum syntax syntax)
+{
+    struct recipe recipe = untouched;
+    recipe.syntax = syntax;
+    recipe.separated = syntax != SYNTAX_JSONL;
+    return recipe;
+}
+
+/* The names of columns, and of members. "" stands for no list. */
+static void names(void)
+{
+    static const char *const good[][3] = {
+        {"id", "id", "id"},
+        {"b,a", "b,a", "b,a"},
+        {"b,a,b,a", "b,a", "b,a"},
+        {"order-id", "order-id", "order-id"},
+        {"1a,a b,\t,'", "1a,a b,\t,'", "1a,a b,\t,'"},
+        {" id", " id", " id"},
+        {" \"id\"", "\" \"\"id\"\"\"", "\" \"\"id\"\"\""},
+        {"5\" disk", "\"5\"\" disk\"", "\"5\"\" disk\""},
+        /* In quotes, as CSV has them; kept so only if that is needed. */
+        {"\"id\"", "id", "id"},
+        {"\"id\",id,n", "id,n", "id,n"},
+        {"\"last, first\",id", "\"last, first\",id", "\"last, first\",id"},
+        {"id,\"a\"\"b\"", "id,\"a\"\"b\"", "id,\"a\"\"b\""},
+        {"\"\"\"\"", "\"\"\"\"", "\"\"\"\""},
+        {"\",\"", "\",\"", "\",\""},
+        {"a\nb,\"c\rd\"", "\"a\nb\",\"c\rd\"", "\"a\nb\",\"c\rd\""},
+        {"\xc3\xa9,\xff", "\xc3\xa9,\xff", "\xc3\xa9,\xff"},
+        /* Numbers, but for those of members. */
+        {"\"2019\",\"-\",a", "\"2019\",\"-\",a", "2019,-,a"},
+        {"2,1", "1-2", "2,1"},
+        {"3-", "3-", "3-"},
+        {"2019,a", "", "2019,a"},
+        {"1,\"2\"", "", "1,2"},
+        {"2019-01", "", "2019-01"},
+        {"\"2019-01\"", "\"2019-01\"", "2019-01"},
+        /* All but these. */
+        {"!a", "!a", "!a"},
+        {"!b,\"a\",b", "!a,b", "!b,a,b"},
+        {"!\"last, first\",id", "!id,\"last, first\"", "\"!\"\"last\",\" first\"\"\",id"},
+        {"!2", "1,3-", "!2"},
+        {"!\"2\",1a", "!1a,\"2\"", "\"!\"\"2\"\"\",1a"},
+        {"!2,a", "", "!2,a"},
+        {"!!a", "!\"!a\"", "!!a"},
+        {"\"!a\",b", "\"!a\",b", "!a,b"},
+        {"b,!a", "b,!a", "b,!a"},
+        {"!b,!a", "!\"!a\",b", "!b,!a"},
+        {"!", "", "!"},
+        {"!,a", "", "!,a"},
+        /* Pointers to members. */
+        {"/a,b", "/a,b", "/a,b"},
+        {"\"/a,b\"", "\"/a,b\"", "\"/a,b\""},
+        {"/a~2", "/a~2", ""},
+        {"a~2,/~0~1", "a~2,/~0~1", "a~2,/~0~1"},
+        {"\"/a,~\"", "\"/a,~\"", ""},
+        /* Nothing, or no item. */
+        {"", "", ""},
+        {",", "", ""},
+        {"a,", "", ""},
+        {",a", "", ""},
+        {"a,,b", "", ""},
+        {"\"\"", "", ""},
+        {"a,\"\"", "", ""},
+        {"\"a", "", ""},
+        {"\"", "", ""},
+        {"\"a\"\"", "", ""},
+        {"\"a\"b", "", ""},
+        {"\"a\" ,b", "", ""},
+        {"a,\"b\"\"c", "", ""},
+        {"1,\"b", "", ""},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        const char *column = good[i][1][0] != '\0' ? good[i][1] : NULL;
+        check_list(of_syntax(SYNTAX_FIELDS), good[i][0], column);
+        check_list(of_syntax(SYNTAX_CSV), good[i][0], column);
+        check_list(of_syntax(SYNTAX_JSONL), good[i][0], good[i][2][0] != '\0' ? good[i][2] : NULL);
+    }
+    /* Without a separator, fields have no names. */
+    check_fields("id", NULL);
+    check_fields("\"2\"", NULL);
+    check_fields("!id", NULL);
+}
+
+/* At most 16, however often they are given, and 1024 bytes as they are kept. */
+static void many_names(void)
+{
+    enum { BYTES = RECIPE_NAMES_BYTES };
+    const struct recipe csv = of_syntax(SYNTAX_CSV);
+    char list[8 * BYTES] = "n0", wanted[8 * BYTES];
+    for (unsigned i = 1; i < RECIPE_NAMES_MAX; i++)
+        snprintf(list + strlen(list), 8, ",n%u", i);
+    strcpy(wanted, list);
+    for (unsigned i = 0; i < 1000; i++)
+        strcat(list, ",n3");
+    check_list(csv, list, wanted);
+    strcat(list, ",n16");
+    check_list(csv, list, NULL);
+    /* One name of 1024 bytes; in quotes, of 1022. */
+    memset(list, 'n', BYTES);
+    list[BYTES] = '\0';
+    check_list(csv, list, list);
+    strcat(list, "n");
+    check_list(csv, list, NULL);
+    memset(list, ',', BYTES);
+    list[0] = list[BYTES - 1] = '"';
+    list[BYTES] = '\0';
+    check_list(csv, list, list);
+    snprintf(wanted, sizeof wanted, "!%s", list);
+    check_list(csv, wanted, wanted);
+    list[BYTES - 1] = ',';
+    list[BYTES] = '"';
+    list[BYTES + 1] = '\0';
+    check_list(csv, list, NULL);
+    /* Quotes that become two: 510 are kept as 1020. */
+    memset(list, '"', BYTES);
+    list[0] = 'a';
+    list[511] = '\0';
+    memset(wanted, '"', BYTES);
+    wanted[1] = 'a';
+    wanted[1023] = '\0';
+    check_list(csv, list, wanted);
+    strcat(list, "\"");
+    check_list(csv, list, NULL);
+    /* Sixteen names, 1025 bytes with their commas. */
+    memset(list, 'n', BYTES + 1);
+    list[BYTES + 1] = '\0';
+    for (unsigned i = 0; i < RECIPE_NAMES_MAX - 1; i++) {
+        list[2 * i] = (char)('a' + i);
+        list[2 * i + 1] = ',';
+    }
+    check_list(csv, list, NULL);
+    list[BYTES] = '\0';
+    check_list(csv, list, list);
+}
+
+/* One after the other, as they are. */
+static void names_one_by_one(void)
+{
+    static const char *const items[] = {"last, first", "a\"b", "2019", "id"};
+    struct recipe recipe = of_syntax(SYNTAX_CSV);
+    char name[RECIPE_NAMES_BYTES + 1];
+    const char *wanted, *at = recipe.names;
+    const char *fault = recipe_parse_fields(&recipe, "\"last, first\",a\"b,\"2019\",id", &wanted);
+    tap_check(fault == NULL, "%s", fault);
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        tap_check(*at != '\0', "only %zu names", i);
+        size_t length = recipe_next_name(&at, name);
+        tap_check(length == strlen(items[i]) && strcmp(name, items[i]) == 0, "%zu: '%s'", i, name);
+    }
+    tap_check(*at == '\0', "more: '%s'", at);
+    /* The longest has room, and an end. */
+    memset(recipe.names, 'n', RECIPE_NAMES_BYTES);
+    at = recipe.names;
+    tap_check(recipe_next_name(&at, name) == RECIPE_NAMES_BYTES && *at == '\0' &&
+                  strcmp(name, recipe.names) == 0,
+              "%zu bytes", strlen(name));
+}
+
+/* What must not stand in a file. */
+static void canonical_names(void)
+{
+    static const struct {
+        const char *names;
+        bool except, columns, members;
+    } some[] = {
+        {"id", false, true, true},        {"id", true, true, false},
+        {"b,a", false, true, true},       {"b,a", true, false, false},
+        {"id,id", false, false, false},   {"\"id\"", false, false, false},
+        {"2019", false, false, true},     {"\"2019\"", false, true, false},
+        {"!a", false, false, true},       {"\"!a\"", false, true, false},
+        {"!a", true, false, false},       {"\"!a\"", true, true, false},
+        {"a\"b", false, false, false},    {"\"a\"\"b\"", false, true, true},
+        {"a,", false, false, false},      {"", false, false, false},
+        {"\"a", false, false, false},     {"\"a\"b", false, false, false},
+        {"\"a,b\",c", false, true, true}, {"a\nb", false, false, false},
+        {"/a~", false, true, false},      {"\"\"", false, false, false},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        for (enum syntax syntax = SYNTAX_FIELDS; syntax < SYNTAXES; syntax++) {
+            struct recipe recipe = {.syntax = syntax, .except = some[i].except};
+            strcpy(recipe.names, some[i].names);
+            bool wanted = syntax == SYNTAX_JSONL ? some[i].members : some[i].columns;
+            if (syntax != SYNTAX_JSONL || !recipe.except)
+                tap_check(recipe_names_are_valid(&recipe) == wanted, "%s %s%s",
+                          syntax_names[syntax], recipe.except ? "all but " : "", recipe.names);
+            recipe.names[RECIPE_NAMES_BYTES - 1] = 'x';
+            tap_check(!recipe_names_are_valid(&recipe), "%s, and more", recipe.names);
+        }
 }
 
 static void check_separator(const char *written, int byte, const char *canonical)
@@ -137,8 +390,9 @@ static void differences(void)
 {
     static const struct recipe whole_line,
         others[] = {
-            {.profile = PROFILE_URL}, {.version = 1},     {.trim = true}, {.fold = true},
-            {.separated = true},      {.separator = ','}, {.ranges = 1},  {.range = {{1, 1}}}};
+            {.profile = PROFILE_URL}, {.version = 1},     {.trim = true},  {.fold = true},
+            {.separated = true},      {.separator = ','}, {.ranges = 1},   {.range = {{1, 1}}},
+            {.syntax = SYNTAX_CSV},   {.names = "a"},     {.except = true}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         tap_check(!recipe_is_same(&whole_line, &others[i]), "difference %zu", i);
     tap_check(recipe_is_same(&others[0], &others[0]), "not the same as itself");
@@ -162,7 +416,9 @@ static void texts(void)
     struct recipe some[] = {{.trim = true},
                             {.fold = true},
                             {.profile = PROFILE_HOST, .version = 1},
-                            {.ranges = 1, .range = {{1, 0}}}};
+                            {.ranges = 1, .range = {{1, 0}}},
+                            {.separated = true, .separator = ',', .names = "id"},
+                            {.syntax = SYNTAX_CSV}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         tap_check(!recipe_is_whole_line(&some[i]), "%zu is the whole line", i);
     for (unsigned i = 0; i < RECIPE_RANGES_MAX; i++)
@@ -170,12 +426,26 @@ static void texts(void)
                                                 (uint16_t)(60001 + 3 * i)};
     size_t length = strlen(recipe_text(&longest, text));
     tap_check(length == strlen("--trim -f ") + 16 * 12 - 1, "%zu: %s", length, text);
+    recipe = (struct recipe){.separated = true, .separator = '\t'};
+    recipe_parse_fields(&recipe, "!it's,\"last, first\"", &wanted);
+    tap_check(strcmp(recipe_text(&recipe, text), "-f '!it'\\''s,\"last, first\"' -t '\\t'") == 0,
+              "'%s'", text);
+    recipe = (struct recipe){.syntax = SYNTAX_CSV, .except = true};
+    memset(recipe.names, '\'', RECIPE_NAMES_BYTES);
+    length = strlen(recipe_text(&recipe, text));
+    tap_check(length == strlen("--csv -f '!'") + 4 * (size_t)RECIPE_NAMES_BYTES, "%zu: %s", length,
+              text);
 }
 
 int main(void)
 {
     tap_run("lists of fields", lists);
     tap_run("lists of many ranges", many_ranges);
+    tap_run("lists of all but some fields", other_lists);
+    tap_run("lists of names: plain, in quotes, all but these", names);
+    tap_run("lists of many names, and of long ones", many_names);
+    tap_run("names, one by one", names_one_by_one);
+    tap_run("names that are kept", canonical_names);
     tap_run("separators: each byte, however it is written", separators);
     tap_run("profiles", profiles);
     tap_run("any difference", differences);
