@@ -231,7 +231,103 @@ END
 -f 2 -t '\\'|-f 2 -t '\\'|{"trim":false,"fields":"2","separator":"\\\\","by":"line","ignore_case":false}
 -f 2 -t '\xff'|-f 2 -t '\xff'|{"trim":false,"fields":"2","separator":"\\xff","by":"line","ignore_case":false}
 --csv|--csv|{"trim":false,"format":"csv","separator":",","by":"line","ignore_case":false}
---csv -t '\t' -f 'a b,"'|--csv -f 'a b,"' -t '\t'|{"trim":false,"format":"csv","fields":"a b,\"","separator":"\\t","by":"line","ignore_case":false}
+--csv -t '\t' -f 'a b,5"'|--csv -f 'a b,"5"""' -t '\t'|{"trim":false,"format":"csv","fields":"a b,\"5\"\"\"","separator":"\\t","by":"line","ignore_case":false}
+--csv -f '"last, first","id"'|--csv -f '"last, first",id'|{"trim":false,"format":"csv","fields":"\"last, first\",id","separator":",","by":"line","ignore_case":false}
+--csv -f '"2019"'|--csv -f '"2019"'|{"trim":false,"format":"csv","fields":"\"2019\"","separator":",","by":"line","ignore_case":false}
+--csv -f '!etl_id,at'|--csv -f '!at,etl_id'|{"trim":false,"format":"csv","fields":"!at,etl_id","separator":",","by":"line","ignore_case":false}
+--csv -f '!2,4-5'|--csv -f 1,3,6-|{"trim":false,"format":"csv","fields":"1,3,6-","separator":",","by":"line","ignore_case":false}
+-f "!it's" -t ,|-f '!it'\''s' -t ,|{"trim":false,"fields":"!it's","separator":",","by":"line","ignore_case":false}
+-f id,n -t '\t'|-f id,n -t '\t'|{"trim":false,"fields":"id,n","separator":"\\t","by":"line","ignore_case":false}
+-f '!1'|-f 2-|{"trim":false,"fields":"2-","by":"line","ignore_case":false}
+--jsonl -f '"/a,b","id",!x'|--jsonl -f '"/a,b",id,!x'|{"trim":false,"format":"jsonl","fields":"\"/a,b\",id,!x","by":"line","ignore_case":false}
 --jsonl -f id,/a~1b/c,id --by line|--jsonl -f 'id,/a~1b/c'|{"trim":false,"format":"jsonl","fields":"id,/a~1b/c","by":"line","ignore_case":false}
 END
+}
+
+@test "what stats shows of names makes the same filter: blanks, quotes, control bytes" {
+    local list shown
+    while IFS= read -r list; do
+        eval "creates --force --csv -f $list f.bf"
+        shown=$(unseen stats f.bf | sed -n 's/^key  *//p')
+        eval "creates --force $shown g.bf"
+        succeeds unseen merge -o out.bf f.bf g.bf
+        [[ $(unseen stats out.bf | sed -n 's/^key  *//p') == "$shown" ]] || complain "$list: $shown"
+        rm out.bf
+    done <<'END'
+'a b'
+'last name,"first, name"'
+'!$x,`y`'
+$'tab\tin,"line\nin"'
+$'\xff,"\xc3\xa9, x"'
+'"it''s","5"" disk"'
+'!"!a","-1",b'
+END
+}
+
+@test "filters whose columns are others, or all but these, are not taken for alike" {
+    creates --csv -f a,b named.bf
+    creates --csv -f '!a,b' except.bf
+    creates -t , -f a,b plain.bf
+    creates -t , -f '!b,a' others.bf
+    # in any notation, and as far as they are given
+    succeeds unseen -f '"a",b,a' named.bf </dev/null
+    succeeds unseen --csv -f '!b,"a",b' except.bf </dev/null
+    succeeds unseen --create -f '!a,b' others.bf </dev/null
+    succeeds unseen -t , plain.bf </dev/null
+    fails_with 2 "named\.bf: was made for --csv -f a,b, not --csv -f '!a,b' \(leave -f out" unseen -f '!a,b' named.bf
+    fails_with 2 'named\.bf: was made for --csv -f a,b, not --csv -f b,a ' unseen -f b,a named.bf
+    fails_with 2 "except\.bf: was made for --csv -f '!a,b', not --csv -f a,b " unseen -f a,b except.bf
+    fails_with 2 'plain\.bf: was made for -f a,b -t ,, not --csv -f a,b \(leave --csv out' unseen --csv plain.bf
+    fails_with 2 "plain\.bf: was made for -f a,b -t ,, not -f '\"1\"' -t , " unseen -f '"1"' plain.bf
+    fails_with 2 'was made for .*, not ' unseen merge -o out.bf named.bf except.bf
+    fails_with 2 'was made for .*, not ' unseen merge -o out.bf plain.bf others.bf
+    fails_with 2 'was made for .*, not ' unseen merge -o out.bf named.bf plain.bf
+    creates --like except.bf same.bf
+    succeeds unseen merge -o out.bf except.bf same.bf
+    exits 0 unseen --create --like others.bf like.bf </dev/null
+    succeeds unseen -f '!b,a' like.bf </dev/null
+    fails_with 2 'except\.bf: was made for ' unseen --like others.bf except.bf
+}
+
+@test "members whose names have commas and quotes" {
+    echo '{"a,b":1,"a":2,"c\"":{"d,e":[3]},"!f":4,"2019":5}' >in
+    succeeds unseen key --jsonl -f '"a,b",a' in
+    prints '1,2\n'
+    succeeds unseen key --jsonl -f '"/c""/d,e/0",!f,"2019"' in
+    prints '3,4,5\n'
+    # a dot is told of, but for a name in quotes
+    creates --jsonl -f '"a.b",c' f.bf
+    exits 0 unseen create --force --jsonl -f '"c.d",a.b' f.bf
+    says_lines 2 'f a\.b: means a member of that name \(for b within a: /a/b; ' ': created'
+}
+
+@test "a LIST that is none: what is wrong with it, and nothing is made" {
+    local arguments reason words
+    while IFS='|' read -r arguments reason; do
+        eval "words=($arguments)"
+        fails_with 2 "$reason" unseen create "${words[@]}" f.bf || complain "$arguments"
+    done <<'END'
+-f id|-f id: not a list of fields .*names need --csv, --jsonl or -t SEP
+-f '"2"'|not a list of fields .*names need
+-f '!'|not a list of fields
+--csv -f '"id'|a name in quotes is not closed .*as CSV has them
+-t , -f 'a,"id""'|a name in quotes is not closed
+--jsonl -f '"a","'|a name in quotes is not closed
+--csv -f '1,"id'|a name in quotes is not closed
+--csv -f '"id"x'|bytes follow the closing quote of a name .*as CSV has them
+--jsonl -f '"id" ,n'|bytes follow the closing quote
+--csv -f '""'|not a list of names
+--csv -f 'id,,n'|not a list of names
+-t , -f id,|not a list of names
+--csv -f '!'|not a list of names
+--csv -f '1,"2"'|numbers and names of columns .*in quotes
+--csv -f '!2,id'|numbers and names of columns
+-t , -f 1,id|numbers and names of columns
+--csv -f 2019-01|not a list of fields .*a name of digits in quotes
+--csv -f '!1-'|leaves out all fields
+-f '!65535'|not a list of fields .*65534
+--jsonl -f '"/a,~"'|not a JSON Pointer
+--jsonl --by url -f '"a,b",c'|takes one member
+END
+    creates --jsonl --by url -f '"a,b"' f.bf
 }

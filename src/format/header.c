@@ -1,5 +1,5 @@
 /*
- * header - the filter file, format version 5.
+ * header - the filter file, format version 6.
  *
  * All numbers are unsigned and little-endian, at fixed offsets, on every machine; a double is its
  * IEEE 754 bits as a 64-bit number. A page is 4096 bytes. Bytes without a name are zero.
@@ -11,7 +11,7 @@
  *
  * These pages are the metadata. The layers follow.
  *
- * A recipe has 1152 bytes and says how a line becomes its key: recipe_record.c.
+ * A recipe has 2304 bytes and says how a line becomes its key: recipe_record.c.
  *
  * A filter may be for one shard of a list (core/shard.h); it refuses lines of other shards.
  *
@@ -28,9 +28,9 @@
  *       number of hashes, its next layers could have any size; the flag is 0, or it is 1 and n or
  *       size is not 0;
  *    5. the recipe is as in recipe_record.c, with known rules; it has a separator only if there are
- *       fields, and for CSV, where it is no quote, CR or LF; it has names only for CSV, instead of
- *       ranges, or for JSON, which has nothing else; N is at most 10^6 and I within 1..N, or both
- *       are zero;
+ *       fields, and for CSV, where it is no quote, CR or LF; it has names only with a separator,
+ *       instead of ranges, or for JSON, which has nothing else; they are left out only where they
+ *       are columns; N is at most 10^6 and I within 1..N, or both are zero;
  *    6. bytes of the header without a name are zero; a window is neither counting nor fixed, and
  *       has a time of at most 10^13 ms or, if that is 0, n; without a window, the time is 0;
  *
@@ -42,7 +42,7 @@
 
 enum {
     MAGIC_AT = 0,        /*   8 magic: 89 75 6e 73 65 65 6e 0a */
-    VERSION_AT = 8,      /*   4 format version: 5 */
+    VERSION_AT = 8,      /*   4 format version: 6 */
     FEATURES_AT = 16,    /*   8 features that a reader must support: FEATURE_... */
     UUID_AT = 32,        /*  16 UUID of the filter: random (RFC 4122 version 4) */
     CREATED_AT = 48,     /*   8 time of creation, seconds since 1970 UTC, two's complement */
@@ -56,13 +56,13 @@ enum {
     FORGET_AT = 160,     /*   8 window: milliseconds that it remembers; 0: it remembers n lines */
     SHARD_AT = 168,      /*   4 number of the shard, I, from 1 on */
     SHARDS_AT = 172,     /*   4 number of shards, N; 0: not for a shard */
-    KEY_RECIPE_AT = 256, /* 1152 recipe: how a line becomes its key */
+    KEY_RECIPE_AT = 256, /* 2304 recipe: how a line becomes its key */
     CHECKSUM_AT = 4088   /*   8 XXH3, 64-bit variant, seed 0, of bytes 0..4087 */
 };
 
 /* "unseen" between a byte that is not ASCII and LF. */
 const uint8_t header_magic[HEADER_MAGIC_BYTES] = {0x89, 'u', 'n', 's', 'e', 'e', 'n', '\n'};
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 
 /* A reader refuses a file that has any other feature bit set. */
 enum {

@@ -52,13 +52,13 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
 
 /* --- the recipe, a part of page 0 --- */
 
-enum { RECIPE_BYTES = 1152 };
+enum { RECIPE_BYTES = 2304 };
 
 void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES]);
 
 enum recipe_found {
     RECIPE_GOOD,
-    RECIPE_UNKNOWN, /* rules that this program does not have; `name` is as in "url/2", "csv/2" */
+    RECIPE_UNKNOWN, /* rules that this program does not have; `name` is as in "url/2", "csv/3" */
     RECIPE_DAMAGED,
 };
 

@@ -1,24 +1,27 @@
-/* recipe_record - a recipe in 1152 bytes of the header (header.c). All zeros: the key is the whole
+/* recipe_record - a recipe in 2304 bytes of the header (header.c). All zeros: the key is the whole
  * line. */
 #include "format/header.h"
 
 #include <stdio.h>
 
 enum {
-    PROFILE_AT = 0,    /*   16 profile: "url", "host" or "endpoint", then zeros; zeros: the line */
-    VERSION_AT = 16,   /*    2 version of the profile's rules, from 1 on; 0 for the line */
-    RANGES_AT = 18,    /*    2 number of ranges of fields, 0..16; 0: the whole line */
-    FLAGS_AT = 20,     /*    4 flags, as below */
-    SEPARATOR_AT = 24, /*    1 the separator */
-    TRIM_AT = 25,      /*    1 version of the rules of FLAG_TRIM; 0 without it */
-    SYNTAX_AT = 26,    /*    1 version of the rules of fields, CSV or JSON; 0 for the whole line */
-    RANGE_AT = 32,     /* 16*4 ranges: the first field, from 1 on, and the last, 2 bytes each, the
+    PROFILE_AT = 0,     /*   16 profile: "url", "host" or "endpoint", then zeros; zeros: the line */
+    VERSION_AT = 16,    /*    2 version of the profile's rules, from 1 on; 0 for the line */
+    RANGES_AT = 18,     /*    2 number of ranges of fields, 0..16; 0: the whole line */
+    FLAGS_AT = 20,      /*    4 flags, as below */
+    SEPARATOR_AT = 24,  /*    1 the separator */
+    TRIM_AT = 25,       /*    1 version of the rules of FLAG_TRIM; 0 without it */
+    SYNTAX_AT = 26,     /*    1 version of the rules of fields, CSV or JSON; 0 for the whole line */
+    WITHOUT_AT = 27,    /*    1 version of the rules of patterns; 0: there are none */
+    RANGE_AT = 32,      /* 16*4 ranges: the first field, from 1 on, and the last, 2 bytes each, the
                         *      last 0 for the rest of the line; ascending, no two touching; then
                         *      zeros */
-    NAMES_AT = 128,    /* 1024 names of columns or members, joined by commas, at most 16, each once;
-                        *      then zeros */
+    NAMES_AT = 128,     /* 1024 names of columns or members, in canonical form (recipe.h), at most
+                        *      16; then zeros */
+    PATTERNS_AT = 1152, /* 1024 room for at most 16 patterns, a zero after each; zeros: none */
     PROFILE_BYTES = 16,
-    RANGE_BYTES = 4
+    RANGE_BYTES = 4,
+    PATTERNS_BYTES = 1024
 };
 
 enum {
@@ -27,15 +30,19 @@ enum {
     FLAG_SEPARATED = 4, /* fields end at the separator; otherwise they are runs of non-blanks */
     FLAG_CSV = 8,
     FLAG_JSONL = 16,
-    FLAGS = 31
+    FLAG_EXCEPT = 32, /* all columns but those with these names */
+    FLAGS = 63
 };
 
 /* The versions of rules that this program has. */
-enum { TRIM_VERSION = 2, SYNTAX_VERSION = 1 };
+enum { TRIM_VERSION = 3 };
+static const uint8_t syntax_versions[SYNTAXES] = {2, 2, 1};
 
-static bool has_fields(const struct recipe *recipe)
+/* That of the recipe's fields, columns or members; 0 for the whole line. */
+static unsigned syntax_version(const struct recipe *recipe)
 {
-    return recipe->syntax != SYNTAX_FIELDS || recipe->ranges > 0;
+    bool whole = recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe);
+    return whole ? 0 : syntax_versions[recipe->syntax];
 }
 
 void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
@@ -49,10 +56,11 @@ void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
     store32(bytes + FLAGS_AT, (recipe->trim ? FLAG_TRIM : 0U) | (recipe->fold ? FLAG_FOLD : 0U) |
                                   (recipe->separated ? FLAG_SEPARATED : 0U) |
                                   (recipe->syntax == SYNTAX_CSV ? FLAG_CSV : 0U) |
-                                  (recipe->syntax == SYNTAX_JSONL ? FLAG_JSONL : 0U));
+                                  (recipe->syntax == SYNTAX_JSONL ? FLAG_JSONL : 0U) |
+                                  (recipe->except ? FLAG_EXCEPT : 0U));
     bytes[SEPARATOR_AT] = (uint8_t)recipe->separator;
     bytes[TRIM_AT] = recipe->trim ? TRIM_VERSION : 0;
-    bytes[SYNTAX_AT] = has_fields(recipe) ? SYNTAX_VERSION : 0;
+    bytes[SYNTAX_AT] = (uint8_t)syntax_version(recipe);
     memcpy(bytes + NAMES_AT, recipe->names, RECIPE_NAMES_BYTES);
     for (unsigned i = 0; i < recipe->ranges; i++) {
         uint8_t *range = bytes + RANGE_AT + (size_t)i * RANGE_BYTES;
@@ -113,6 +121,7 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
         .separated = (flags & FLAG_SEPARATED) != 0,
         .separator = (char)bytes[SEPARATOR_AT],
         .ranges = load16(bytes + RANGES_AT),
+        .except = (flags & FLAG_EXCEPT) != 0,
     };
     enum recipe_found result = decode_profile(bytes, &found, name);
     if (result != RECIPE_GOOD)
@@ -133,24 +142,31 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
     }
     memcpy(found.names, bytes + NAMES_AT, RECIPE_NAMES_BYTES);
 
-    /* 3. The rules: what follows is known of these versions alone. */
-    result = check_version(syntax_names[found.syntax], bytes[SYNTAX_AT],
-                           has_fields(&found) ? SYNTAX_VERSION : 0, name);
+    /* 3. The rules: what follows is known of these versions alone. There are none of patterns. */
+    result = check_version(syntax_names[found.syntax], bytes[SYNTAX_AT], syntax_version(&found),
+                           name);
     if (result == RECIPE_GOOD)
         result = check_version("trim", bytes[TRIM_AT], found.trim ? TRIM_VERSION : 0, name);
     if (result != RECIPE_GOOD)
         return result;
+    if (bytes[WITHOUT_AT] != 0) {
+        snprintf(name, RECIPE_NAME, "without/%u", bytes[WITHOUT_AT]);
+        return RECIPE_UNKNOWN;
+    }
 
     /* 4. Separator and names belong to the syntax. */
-    static const char no_names[sizeof found.names];
+    static const uint8_t zeros[PATTERNS_BYTES];
     const bool csv = found.syntax == SYNTAX_CSV, jsonl = found.syntax == SYNTAX_JSONL;
     bool separator_fits = !csv && found.separator == 0, names_fit;
     if (found.separated)
-        separator_fits = csv ? recipe_separator_fits(&found) : !jsonl && found.ranges > 0;
+        separator_fits = csv ? recipe_separator_fits(&found) : !jsonl && recipe_has_list(&found);
     if (found.names[0] != '\0')
-        names_fit = (csv || jsonl) && found.ranges == 0 && recipe_names_are_valid(&found);
+        names_fit = (found.separated || jsonl) && !(found.except && jsonl) && found.ranges == 0 &&
+                    recipe_names_are_valid(&found);
     else
-        names_fit = !jsonl && memcmp(found.names, no_names, sizeof no_names) == 0;
+        names_fit = !jsonl && !found.except && memcmp(found.names, zeros, RECIPE_NAMES_BYTES) == 0;
+    if (memcmp(bytes + PATTERNS_AT, zeros, PATTERNS_BYTES) != 0)
+        return RECIPE_DAMAGED;
     if (!separator_fits || !names_fit || (flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both)
         return RECIPE_DAMAGED;
     *recipe = found;

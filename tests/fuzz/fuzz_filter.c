@@ -12,6 +12,7 @@ static const struct field fields[] = {
     {FILTER, 256, 4, 24},                /*         the key's recipe */
     {FILTER, 168, 4, 2},                 /*         shard, shards */
     {FILTER, 384, 4, 8},                 /*         names of columns or members */
+    {FILTER, 1408, 4, 8},                /*         patterns */
     {FILTER, LAYER_TABLE_AT, 8, 40},     /* layer records */
     {FILTER, LAYER_TABLE_AT, 80, 48},    /*       offsets */
     {FILTER, LAYER_TABLE_AT + 32, 1, 5}, /*       geometries */
@@ -87,6 +88,10 @@ static void make_scenes(void)
     make_scene("create -n 100 --by url f", 100);
     make_scene("create -n 100 --size 96K --hashes 8 --seed 7 f", 100);
     make_scene("create -n 100 --secret f", 100);
+    /* The header line of all lists has this column. */
+    make_scene("create -n 100 -t : -f !http f", 100);
+    make_scene("create -n 100 --csv -t : -f \"http\" f", 100);
+    make_scene("create -n 100 --jsonl -f \"a,b\",/c,d f", 100);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -25,7 +25,20 @@ struct file {
 };
 
 /* Of which kind, and what its header has beside the rest. */
-enum kind { PLAIN, FIXED, BY_TIME, BY_COUNT, RECIPE, SECRET, PART, COUNTING, STAGED, KINDS };
+enum kind {
+    PLAIN,
+    FIXED,
+    BY_TIME,
+    BY_COUNT,
+    RECIPE,
+    EXCEPT,
+    MEMBER,
+    SECRET,
+    PART,
+    COUNTING,
+    STAGED,
+    KINDS
+};
 
 static void choose(struct header *header, enum kind kind)
 {
@@ -42,6 +55,14 @@ static void choose(struct header *header, enum kind kind)
                                          .separator = ',',
                                          .ranges = 2,
                                          .range = {{2, 4}, {7, 7}}};
+    } else if (kind == EXCEPT) {
+        header->recipe = (struct recipe){.syntax = SYNTAX_CSV,
+                                         .separated = true,
+                                         .separator = '\t',
+                                         .names = "\"1\",id",
+                                         .except = true};
+    } else if (kind == MEMBER) {
+        header->recipe = (struct recipe){.syntax = SYNTAX_JSONL, .names = "1"};
     } else if (kind == SECRET) {
         header->hasher = (struct hasher){HASH_SIPHASH, UINT64_C(0x0706050403020100),
                                          UINT64_C(0x0f0e0d0c0b0a0908)};
@@ -150,7 +171,7 @@ static void all_kinds(void)
         uint64_t value;
     } places[] = {
         {PLAIN, 0, 0x0a6e6565736e7589},
-        {PLAIN, 8, 5},
+        {PLAIN, 8, 6},
         {PLAIN, 16, 0},
         {PLAIN, 32, 0xa7a6a5a4a3a2a1a0},
         {PLAIN, 40, 0xafaeadacabaaa9a8},
@@ -168,8 +189,14 @@ static void all_kinds(void)
         {BY_TIME, 160, 1000},
         {RECIPE, 256, 0x6c7275},
         {RECIPE, 272, UINT64_C(7) << 32 | 2 << 16 | 1},
-        {RECIPE, 280, 1 << 16 | 2 << 8 | ','},
+        {RECIPE, 280, 2 << 16 | 3 << 8 | ','},
         {RECIPE, 288, UINT64_C(7) << 48 | UINT64_C(7) << 32 | 4 << 16 | 2},
+        {EXCEPT, 272, UINT64_C(44) << 32},
+        {EXCEPT, 280, 2 << 16 | '\t'},
+        {EXCEPT, 384, 0x64692c223122},
+        {MEMBER, 272, UINT64_C(16) << 32},
+        {MEMBER, 280, 1 << 16},
+        {MEMBER, 384, '1'},
         {SECRET, 16, 4},
         {SECRET, 64, 0x0706050403020100},
         {SECRET, 72, 0x0f0e0d0c0b0a0908},
@@ -236,6 +263,16 @@ static void limits_are_legal(void)
                     .separated = true,
                     .ranges = 1,
                     .range = {{1, 65535}}}},
+        {.plan = {.rate = 1e-6}, .recipe = {.syntax = SYNTAX_CSV, .separated = true}},
+        {.plan = {.rate = 1e-6}, .recipe = {.separated = true, .names = "b,a"}},
+        {.plan = {.rate = 1e-6}, .recipe = {.separated = true, .names = "b", .except = true}},
+        {.plan = {.rate = 1e-6}, .recipe = {.syntax = SYNTAX_JSONL, .names = "\"a,b\",/c~1d"}},
+        {.plan = {.rate = 1e-6},
+         .recipe = {.syntax = SYNTAX_CSV,
+                    .separated = true,
+                    .separator = ';',
+                    .except = true,
+                    .names = "\"!\",\"2\",a,b,c,d,e,f,g,h,i,j,k,l,m,\"n,\"\"\""}},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct file file;
@@ -245,6 +282,40 @@ static void limits_are_legal(void)
         file.header.recipe = limits[i].recipe;
         encode(&file);
         tap_check(opens_the_same(&file, LAYERS), "limits %zu", i);
+    }
+}
+
+/* Recipes that no options make. */
+static void recipes_are_refused(void)
+{
+    static const struct recipe recipes[] = {
+        {.names = "id"},
+        {.except = true},
+        {.separated = true, .separator = ','},
+        {.separator = ',', .ranges = 1, .range = {{1, 1}}},
+        {.separated = true, .separator = ',', .ranges = 1, .range = {{1, 1}}, .except = true},
+        {.separated = true, .separator = ',', .ranges = 1, .range = {{1, 1}}, .names = "id"},
+        {.separated = true, .separator = ',', .names = "!id"},
+        {.separated = true, .separator = ',', .names = "2-"},
+        {.separated = true, .separator = ',', .names = "b,a", .except = true},
+        {.syntax = SYNTAX_CSV},
+        {.syntax = SYNTAX_CSV, .separated = true, .separator = '"'},
+        {.syntax = SYNTAX_CSV, .separated = true, .separator = ',', .except = true},
+        {.syntax = SYNTAX_JSONL},
+        {.syntax = SYNTAX_JSONL, .names = "id", .except = true},
+        {.syntax = SYNTAX_JSONL, .names = "id", .separated = true},
+        {.syntax = SYNTAX_JSONL, .names = "id", .ranges = 1, .range = {{1, 1}}},
+        {.syntax = SYNTAX_JSONL, .names = "/~2"},
+        {.syntax = SYNTAX_JSONL, .names = "\"/a,~\""},
+    };
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        struct file file;
+        char name[32];
+        file_make(&file, PLAIN);
+        file.header.recipe = recipes[i];
+        encode(&file);
+        snprintf(name, sizeof name, "recipe %zu", i);
+        check_refused(&file, name, "key options");
     }
 }
 
@@ -292,8 +363,8 @@ static const struct rule header_rules[] = {
     {PLAIN, "magic", 0, 1, 0x88, "not a filter"},
     {PLAIN, "magic, its end", 7, 1, '\r', "not a filter"},
     {PLAIN, "version 0", 8, 4, 0, "older version"},
-    {PLAIN, "version 3", 8, 4, 3, "older version"},
-    {PLAIN, "version 6", 8, 4, 6, "version 6; this program supports 5"},
+    {PLAIN, "version 5", 8, 4, 5, "older version"},
+    {PLAIN, "version 7", 8, 4, 7, "version 7; this program supports 6"},
     {PLAIN, "version, high byte", 11, 1, 1, "version"},
     {PLAIN, "an unknown feature", 16, 8, 8, "features"},
     {PLAIN, "the last feature", 16, 8, UINT64_C(1) << 63, "features"},
@@ -337,18 +408,26 @@ static const struct rule header_rules[] = {
     {RECIPE, "more ranges than there are", 274, 2, 3, "key options"},
     {RECIPE, "fewer ranges than there are", 274, 2, 1, "unused"},
     {RECIPE, "a separator without fields", 274, 2, 0, "key options"},
-    {RECIPE, "an unknown flag", 276, 4, 7 | 32, "key options"},
+    {RECIPE, "an unknown flag", 276, 4, 7 | 64, "key options"},
+    {RECIPE, "no names, and all but these", 276, 4, 7 | 32, "key options"},
     {RECIPE, "CSV and JSON", 276, 4, 7 | 8 | 16, "key options"},
-    {RECIPE, "JSON with a separator", 276, 4, 7 | 16, "key options"},
-    {RECIPE, "JSON without names", 276, 4, 3 | 16, "key options"},
     {RECIPE, "CSV without a separator", 276, 4, 3 | 8, "key options"},
-    {RECIPE, "names without CSV", 384, 1, 'a', "key options"},
-    {RECIPE, "other rules of fields", 282, 1, 2, "made with the rules fields/2"},
+    {RECIPE, "ranges and names", 384, 1, 'a', "key options"},
+    {RECIPE, "after no names", 400, 1, 'a', "key options"},
+    {RECIPE, "earlier rules of fields", 282, 1, 1, "key options"},
+    {RECIPE, "later rules of fields", 282, 1, 3, "made with the rules fields/3"},
     {RECIPE, "no rules of fields", 282, 1, 0, "key options"},
-    {PLAIN, "rules of trimming, and no flag for it", 281, 1, 2, "key options"},
-    {RECIPE, "trimming by other rules", 281, 1, 3, "made with the rules trim/3"},
+    {PLAIN, "rules of fields, and none are chosen", 282, 1, 2, "key options"},
+    {PLAIN, "rules of trimming, and no flag for it", 281, 1, 3, "key options"},
+    {RECIPE, "trimming by earlier rules", 281, 1, 2, "key options"},
+    {RECIPE, "trimming by later rules", 281, 1, 4, "made with the rules trim/4"},
+    {PLAIN, "rules of patterns", 283, 1, 1, "made with the rules without/1"},
+    {RECIPE, "rules of patterns beside others", 283, 1, 255, "made with the rules without/255"},
+    {PLAIN, "a pattern", 1408, 1, 'a', "key options"},
+    {PLAIN, "a pattern's last byte", 2431, 1, 'a', "key options"},
+    {PLAIN, "after the patterns", 2432, 1, 1, "unused"},
     {RECIPE, "a separator, and no flag for it", 276, 4, 0, "key options"},
-    {RECIPE, "after the versions", 283, 1, 1, "unused"},
+    {RECIPE, "after the versions", 284, 1, 1, "unused"},
     {RECIPE, "before the ranges", 287, 1, 1, "unused"},
     {RECIPE, "field 0", 288, 2, 0, "key options"},
     {RECIPE, "a range that ends before it begins", 290, 2, 1, "key options"},
@@ -357,6 +436,22 @@ static const struct rule header_rules[] = {
     {RECIPE, "ranges that touch", 292, 2, 5, "key options"},
     {RECIPE, "after the last range", 296, 1, 1, "unused"},
     {RECIPE, "the last range", 288 + 15 * 4, 2, 9, "unused"},
+    /* CSV: all columns but "1" and id, separated by TAB. */
+    {EXCEPT, "earlier rules", 282, 1, 1, "key options"},
+    {EXCEPT, "later rules", 282, 1, 3, "made with the rules csv/3"},
+    {EXCEPT, "all but no columns", 384, 8, 0, "key options"},
+    {EXCEPT, "a name of digits, not in quotes", 384, 8, UINT64_C(0x64692c31), "key options"},
+    {EXCEPT, "quotes that are not needed", 384, 8, UINT64_C(0x64692c226122), "key options"},
+    {EXCEPT, "a name that is not closed", 386, 1, 'x', "key options"},
+    {EXCEPT, "bytes after a name in quotes", 387, 1, 'x', "key options"},
+    {EXCEPT, "a name without bytes", 388, 2, 0, "key options"},
+    {EXCEPT, "names in another order", 384, 8, UINT64_C(0x2231222c6469), "key options"},
+    {EXCEPT, "a name twice", 384, 8, UINT64_C(0x64692c6469), "key options"},
+    {EXCEPT, "a byte after the names", 391, 1, 'x', "key options"},
+    {EXCEPT, "the last byte for names", 1407, 1, 'x', "key options"},
+    {MEMBER, "a name of digits in quotes", 384, 8, UINT64_C(0x223122), "key options"},
+    {MEMBER, "earlier rules", 282, 1, 0, "key options"},
+    {MEMBER, "later rules", 282, 1, 2, "made with the rules jsonl/2"},
     {SECRET, "after the secret", 80, 1, 1, "unused"},
     /* Part 3 of 8. */
     {PART, "shard 0", 168, 4, 0, "shard"},
@@ -427,7 +522,7 @@ static void unused_bytes(void)
                       {104, 130},
                       {131, 132},
                       {160, 176},
-                      {256, 1408},
+                      {256, 2560},
                       {CHECKSUM_AT, HEADER_BYTES}},
                      {{0, 34}, {40, 56}, {RECORD_SUM_AT, LAYER_RECORD_BYTES}}};
     for (unsigned layer = 0; layer < 2; layer++)
@@ -542,6 +637,7 @@ int main(void)
 {
     tap_run("filters of all kinds open as what they were", all_kinds);
     tap_run("the limits themselves are legal", limits_are_legal);
+    tap_run("recipes that no options make", recipes_are_refused);
     tap_run("every bit of both pages, flipped, is refused or harmless", every_bit);
     tap_run("rules of the header and the records, behind a right checksum", rules);
     tap_run("bytes without a name are zero", unused_bytes);
