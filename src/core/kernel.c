@@ -24,10 +24,10 @@ size_t kernel_all(const struct kernel *kernels[KERNELS_MAX])
     size_t n = 0;
     kernels[n++] = &kernel_plain;
 #if defined(__x86_64__)
-    if (CPU_HAS(AVX2, "avx2") && CPU_HAS(BMI2, "bmi2"))
+    if (CPU_HAS(AVX2, "avx2") && CPU_HAS(BMI2, "bmi2") && CPU_HAS(PCLMULQDQ, "pclmul"))
         kernels[n++] = &kernel_avx2;
     if (CPU_HAS(AVX512BW, "avx512bw") && CPU_HAS(AVX512DQ, "avx512dq") &&
-        CPU_HAS(AVX512VL, "avx512vl"))
+        CPU_HAS(AVX512VL, "avx512vl") && CPU_HAS(PCLMULQDQ, "pclmul"))
         kernels[n++] = &kernel_avx512;
 #endif
 #if defined(CPU_HAS_NEON)

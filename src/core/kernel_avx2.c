@@ -7,12 +7,13 @@
 
 #define KERNEL_NAME "avx2"
 #define KERNEL_STRUCT kernel_avx2
-#define KERNEL_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define KERNEL_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,pclmul")))
 #define FIELDS struct avx2_fields
 #define FIELDS_START avx2_fields_start
 #define BLOCK_HAS avx2_block_has
 #define BLOCK_ADD avx2_block_add
 #define DELIMITER_MASK avx2_delimiter_mask
+#define WITHIN_MASK avx2_within_mask
 
 struct avx2_fields {
     __m256i wanted; /* 32-bit lane t: 1 if t < f, else 0 */
@@ -94,6 +95,14 @@ static inline uint64_t avx2_delimiter_mask(const char *bytes, char delimiter)
     uint32_t low_mask = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern));
     uint32_t high_mask = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern));
     return (uint64_t)high_mask << 32 | low_mask;
+}
+
+/* The product with 64 ones, without carries: bit i is the sum of the quotes up to bit i. */
+KERNEL_TARGET
+static inline uint64_t avx2_within_mask(uint64_t quotes)
+{
+    __m128i sums = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)quotes), _mm_set1_epi8(-1), 0);
+    return (uint64_t)_mm_cvtsi128_si64(sums);
 }
 
 #include "core/kernel_body.h"

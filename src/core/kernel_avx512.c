@@ -8,13 +8,14 @@
 #define KERNEL_NAME "avx512"
 #define KERNEL_STRUCT kernel_avx512
 #define KERNEL_TARGET                                                                              \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt,"         \
+                          "pclmul")))
 #define FIELDS struct avx512_fields
 #define FIELDS_START(f) ((struct avx512_fields){(__mmask8)((1U << (f)) - 1), (f)})
 #define BLOCK_HAS avx512_block_has
 #define BLOCK_ADD avx512_block_add
-#define DELIMITER_MASK(bytes, delimiter)                                                           \
-    _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter))
+#define DELIMITER_MASK avx512_delimiter_mask
+#define WITHIN_MASK avx512_within_mask
 
 struct avx512_fields {
     __mmask8 wanted; /* bit t: t < f */
@@ -65,6 +66,23 @@ static inline void avx512_block_add(struct avx512_fields fields, uint8_t *block,
 #undef OR3
 #undef BIT
     _mm512_store_si512(block, content);
+}
+
+/* It is not to stay a mask of vectors: sums of such are slow. */
+KERNEL_TARGET
+static inline uint64_t avx512_delimiter_mask(const char *bytes, char delimiter)
+{
+    uint64_t mask = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+/* The product with 64 ones, without carries: bit i is the sum of the quotes up to bit i. */
+KERNEL_TARGET
+static inline uint64_t avx512_within_mask(uint64_t quotes)
+{
+    __m128i sums = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)quotes), _mm_set1_epi8(-1), 0);
+    return (uint64_t)_mm_cvtsi128_si64(sums);
 }
 
 #include "core/kernel_body.h"

@@ -36,6 +36,7 @@
 #include "core/kernel.h"
 #include "core/rows.h"
 
+#include <limits.h>
 #include <string.h>
 
 #ifndef FIELDS
@@ -66,9 +67,12 @@ static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 #define WITHIN_MASK within_mask
 static inline uint64_t within_mask(uint64_t quotes)
 {
-    for (unsigned shift = 1; shift < 64; shift *= 2)
-        quotes ^= quotes << shift;
-    return quotes;
+    quotes ^= quotes << 1;
+    quotes ^= quotes << 2;
+    quotes ^= quotes << 4;
+    quotes ^= quotes << 8;
+    quotes ^= quotes << 16;
+    return quotes ^ quotes << 32;
 }
 #endif
 
@@ -320,35 +324,43 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
 
 /* --- rows of CSV --- */
 
-/* 64 bytes of rows. Bit i of each mask is byte i. */
-struct row_block {
-    uint64_t quotes;
-    uint64_t ends;    /* delimiters of rows */
-    uint64_t several; /* delimiters within quotes */
-};
-
-/* Stores the rows that end in the block at offset `at`, of which there are `count`, with their
- * kinds. *kind: of the row that has begun before the block; then of the one that goes on after
- * it. */
-INLINE void store_rows(const struct row_block *block, unsigned count, size_t at, size_t *starts,
-                       uint8_t *kinds, unsigned *kind)
+/* Finds rows where there are no quotes, as kernel_split does, up to 64 bytes that have one. */
+INLINE size_t split_plain(const char *bytes, size_t length, char delimiter, size_t *at,
+                          size_t *starts, uint8_t *kinds, size_t most)
 {
-    uint64_t ends = block->ends, quotes = block->quotes, several = block->several, row;
-    /* As in kernel_split, one is always stored. If there is none, that is the row at hand. */
-    do {
-        row = ends ^ (ends - 1); /* its bytes, and those before; all if no row ends */
-        *kind |= ((quotes & row) != 0 ? ROW_QUOTED : 0) | ((several & row) != 0 ? ROW_SEVERAL : 0);
-        *kinds++ = (uint8_t)*kind;
-        *++starts = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
-        quotes &= ~row;
-        several &= ~row;
-        ends &= ends - 1;
-        *kind = count > 0 ? 0 : *kind;
-    } while (ends != 0);
-    *kind |= (quotes != 0 ? ROW_QUOTED : 0) | (several != 0 ? ROW_SEVERAL : 0);
+    size_t found = 0;
+    for (; *at + 64 <= length && found + 64 <= most; *at += 64) {
+        if (DELIMITER_MASK(bytes + *at, '"') != 0)
+            break;
+        uint64_t mask = DELIMITER_MASK(bytes + *at, delimiter);
+        unsigned count = (unsigned)__builtin_popcountll(mask);
+        size_t next = found;
+        memset(kinds + found, 0, 8);
+        if (count > 8)
+            memset(kinds + found, 0, 64);
+        found += count;
+        do {
+            starts[++next] = *at + (size_t)__builtin_ctzll(mask | UINT64_C(1) << 63) + 1;
+            mask &= mask - 1;
+        } while (mask != 0);
+    }
+    return found;
 }
 
-/* A quote opens or closes a field, or is one of two for one: of these the first closes, and the
+/* How a block of rows ended. */
+struct row_edge {
+    uint64_t inside; /* all bits, if within quotes; else 0 */
+    uint64_t closed; /* 1, if its last byte closed a field; else 0 */
+    uint64_t fits;   /* 1, if a quote may follow: to open a field, or as the second of two */
+    unsigned kind;   /* of the row that goes on */
+    size_t quoted;   /* the offset of the last block that had a quote */
+};
+
+/* Takes the 64 bytes of `chunk`, which are those at offset `at`; only those count whose bits are in
+ * `valid`. Stores the rows that end there, at most `most`, with their kinds. Returns how many.
+ * *odd: the first byte that does not fit, 0 if there is none.
+ *
+ * A quote opens or closes a field, or is one of two for one: of these the first closes, and the
  * second opens again. So a byte is within quotes if an odd number of quotes was there, up to this
  * byte, which a few operations tell for 64 bytes:
  *
@@ -357,84 +369,98 @@ INLINE void store_rows(const struct row_block *block, unsigned count, size_t at,
  *     within   . . 1 1 1 . 1 1 . . . .
  *     opens    . . 1 . . . 1 . . . . .   quotes within
  *     closes   . . . . . 1 . . 1 . . .   the other quotes
- *     after    . . . . . . 1 . . 1 . .   bytes after these
- *     fits     . 1 . . . . . . . 1 . 1   separators and delimiters that are not within
+ *     fits     . 1 1 1 . 1 1 . 1 1 . 1   quotes, separators and delimiters
  *
- * This holds if the neighbors of all quotes fit: the beginning of a row, a separator or a closing
- * quote stands before one that opens; and a separator, one that opens, or the end of the row,
- * perhaps with a CR, after one that closes. The first byte that does not fit ends the scan: what
- * was found before it is right. */
+ * This holds if one of those stands before each quote that opens, and after each that closes: of
+ * two quotes side by side one closes and one opens; and no other byte there is within quotes. A CR
+ * may also stand after one that closes, if the row ends after it. */
+INLINE unsigned take_block(const char *bytes, size_t length, const char *chunk, uint64_t valid,
+                           size_t at, char delimiter, char separator, struct row_edge *edge,
+                           uint64_t *odd, size_t *starts, uint8_t *kinds, size_t most)
+{
+    /* 1. Do the quotes fit? */
+    uint64_t quotes = DELIMITER_MASK(chunk, '"');
+    uint64_t delimiters = DELIMITER_MASK(chunk, delimiter) & valid;
+    uint64_t within = WITHIN_MASK(quotes) ^ edge->inside;
+    uint64_t opens = quotes & within, closes = quotes ^ opens;
+    uint64_t fits = quotes | delimiters | DELIMITER_MASK(chunk, separator);
+    uint64_t ends = delimiters & ~within, several = delimiters & within;
+    uint64_t follows = (closes << 1 | edge->closed) & ~fits;
+    *odd = (opens & ~(fits << 1 | edge->fits)) | follows | (delimiter == '\0' ? several : 0);
+    edge->inside = (uint64_t)0 - (within >> 63);
+    edge->closed = closes >> 63;
+    edge->fits = fits >> 63;
+    edge->quoted = quotes != 0 ? at : edge->quoted;
+    if (*odd != 0) {
+        uint64_t returns = follows & DELIMITER_MASK(chunk, '\r');
+        *odd = (*odd ^ returns) | (returns << 1 & ~ends);
+        if (returns >> 63 != 0 && (length - at <= 64 || bytes[at + 64] != delimiter))
+            *odd |= UINT64_C(1) << 63;
+        if (*odd != 0)
+            ends &= (*odd & (0 - *odd)) - 1;
+    }
+    /* 2. As in kernel_split, one row is always stored, if only the one that does not end here. */
+    unsigned count = (unsigned)__builtin_popcountll(ends), kind = edge->kind;
+    for (; count > most; count--)
+        ends ^= UINT64_C(1) << (63 - __builtin_clzll(ends));
+    const unsigned keep = count == 0 ? UINT_MAX : 0;
+    do {
+        uint64_t row = ends ^ (ends - 1); /* its bytes, and those before */
+        kind |= ((quotes & row) != 0 ? ROW_QUOTED : 0U) | ((several & row) != 0 ? ROW_SEVERAL : 0U);
+        *kinds++ = (uint8_t)kind;
+        *++starts = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
+        quotes &= ~row;
+        several &= ~row;
+        kind &= keep;
+        ends &= ends - 1;
+    } while (ends != 0);
+    edge->kind = kind | (quotes != 0 ? ROW_QUOTED : 0U) | (several != 0 ? ROW_SEVERAL : 0U);
+    return count;
+}
+
 KERNEL_TARGET
 static size_t kernel_rows(const char *bytes, size_t length, struct row_scan *scan, size_t *starts,
                           uint8_t *kinds, size_t most)
 {
+    /* If some rows have quotes, whether the next block has one cannot be predicted. So quotes are
+     * expected until that many bytes have none. */
+    enum { CALM = 256 };
     const char delimiter = scan->delimiter, separator = scan->separator;
-    uint64_t inside = scan->inside ? UINT64_MAX : 0; /* the last block ended within quotes */
-    uint64_t closed = 0;                             /* 1: its last byte closed a field */
-    uint64_t returned = 0;                           /* 1: it was a CR after such a byte */
-    unsigned kind = scan->kind;
+    struct row_edge edge = {scan->inside ? UINT64_MAX : 0, 0, 1, scan->kind, scan->at - CALM};
     size_t found = 0, at = scan->at;
-    scan->odd = false;
-    while (at < length && found < most && !scan->odd) {
-        /* 1. Where there are no quotes, rows are lines. */
-        char last[64];
-        const char *chunk = bytes + at;
-        uint64_t valid = UINT64_MAX;
-        if (length - at < 64) {
-            valid = (UINT64_C(1) << (length - at)) - 1;
-            memset(last, 0, sizeof last);
-            chunk = memcpy(last, chunk, length - at);
+    uint64_t odd = 0;
+    while (odd == 0 && at < length && found < most) {
+        /* 1. Where there are no quotes, also not before in the row at hand, rows are lines. */
+        if (edge.kind == 0) {
+            size_t from = at;
+            found += split_plain(bytes, length, delimiter, &at, starts + found, kinds + found,
+                                 most - found);
+            if (at > from)
+                edge.fits = bytes[at - 1] == separator || bytes[at - 1] == delimiter;
         }
-        struct row_block block = {DELIMITER_MASK(chunk, '"'),
-                                  DELIMITER_MASK(chunk, delimiter) & valid, 0};
-        unsigned count = (unsigned)__builtin_popcountll(block.ends);
-        if ((block.quotes | inside | closed | returned) == 0 && most - found >= 64) {
-            uint64_t ends = block.ends;
-            size_t next = found;
-            memset(kinds + found, 0, 64);
-            kinds[found] = (uint8_t)kind;
-            kind = count > 0 ? 0 : kind;
-            found += count;
-            do {
-                starts[++next] = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
-                ends &= ends - 1;
-            } while (ends != 0);
+        /* 2. Where there are some. */
+        do {
+            if (at + 64 > length || found + 64 > most)
+                break;
+            found += take_block(bytes, length, bytes + at, UINT64_MAX, at, delimiter, separator,
+                                &edge, &odd, starts + found, kinds + found, 64);
             at += 64;
-            continue;
+        } while (odd == 0 && (at - edge.quoted < CALM || edge.kind != 0));
+        /* 3. What is left, or the last rows that are wanted. */
+        if (odd == 0 && at < length && found < most && (at + 64 > length || found + 64 > most)) {
+            char last[64] = {0};
+            size_t n = length - at < 64 ? length - at : 64;
+            uint64_t valid = UINT64_MAX >> (64 - n);
+            memcpy(last, bytes + at, n);
+            found += take_block(bytes, length, last, valid, at, delimiter, separator, &edge, &odd,
+                                starts + found, kinds + found, most - found);
+            at += n;
         }
-        /* 2. Quotes and their neighbors. */
-        uint64_t within = WITHIN_MASK(block.quotes) ^ inside;
-        uint64_t opens = block.quotes & within, closes = block.quotes & ~within;
-        uint64_t after = closes << 1 | closed;
-        uint64_t fits = (block.ends | DELIMITER_MASK(chunk, separator)) & ~within;
-        uint64_t returns = after & DELIMITER_MASK(chunk, '\r');
-        block.several = block.ends & within;
-        block.ends &= ~within;
-        bool begins = at == scan->at || bytes[at - 1] == separator || bytes[at - 1] == delimiter;
-        uint64_t odd = (opens & ~(fits << 1 | after | begins)) |
-                       (after & ~(fits | opens | returns)) |
-                       ((returns << 1 | returned) & ~block.ends) |
-                       (delimiter == '\0' ? block.several : 0);
-        odd &= valid;
-        inside = (uint64_t)0 - (within >> 63);
-        closed = closes >> 63;
-        returned = returns >> 63;
-        /* 3. Up to the first that does not fit, and not more than are wanted. */
-        if (odd != 0) {
-            block.ends &= (odd & (0 - odd)) - 1;
-            scan->odd = true;
-        }
-        count = (unsigned)__builtin_popcountll(block.ends);
-        for (; count > most - found; count--)
-            block.ends ^= UINT64_C(1) << (63 - __builtin_clzll(block.ends));
-        store_rows(&block, count, at, starts + found, kinds + found, &kind);
-        found += count;
-        at += 64;
     }
-    scan->odd &= found < most;
+    scan->odd = odd != 0 && found < most;
     scan->at = found < most && !scan->odd ? length : starts[found];
-    scan->inside = scan->at == length && inside != 0;
-    scan->kind = scan->at == length ? kind : 0;
+    scan->inside = scan->at == length && edge.inside != 0;
+    scan->kind = scan->at == length ? edge.kind : 0;
     return found;
 }
 
