@@ -60,6 +60,11 @@ static bool is_row_blank(const struct line_ends *ends, char c)
     return (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') && c != ends->separator;
 }
 
+static bool is_special(const struct line_ends *ends, char c)
+{
+    return c == ends->separator || c == ends->delimiter || c == QUOTE_BYTE || c == RETURN_BYTE;
+}
+
 /* Looks at the bytes from rows->at on, one by one, up to the end of a row. Returns the offset after
  * it; or 0 if there is none, and all bytes were looked at or the row is wrong. */
 static size_t find_end(struct rows *rows, const char *bytes, size_t length)
@@ -73,6 +78,13 @@ static size_t find_end(struct rows *rows, const char *bytes, size_t length)
         state = AT_FIELD;
     }
     while (at < length && found == 0 && wrong == ROW_RIGHT) {
+        /* Most bytes mean nothing, in quotes or not. */
+        if (state == IN_QUOTES || state == IN_PLAIN) {
+            while (at < length && !is_special(&ends, bytes[at]))
+                at++;
+            if (at == length)
+                break;
+        }
         char c = bytes[at++];
         bool blank = is_row_blank(&ends, c), ended = c == ends.delimiter;
         if (c == QUOTE_BYTE)
