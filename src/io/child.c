@@ -11,10 +11,66 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The ends of rows are kept for as many bytes as the pipe holds, or as a command without rights can
+ * make it hold (by default; proc(5), pipe-max-size). */
+enum { KEPT_LEAST = 1 << 20, WORD_BITS = 64 };
+
+/* Makes room for the ends of rows. Returns 0 or -1. */
+static int make_row_ends(struct child *child, int pipe_end)
+{
+    int size = fcntl(pipe_end, F_GETPIPE_SZ);
+    child->kept = size > KEPT_LEAST ? (size_t)size : KEPT_LEAST;
+    child->row_ends = calloc(child->kept / WORD_BITS + 2, sizeof *child->row_ends);
+    return child->row_ends != NULL ? 0 : -1;
+}
+
+/* The word with the bit of a byte, and the bit. */
+static uint64_t *row_end_word(const struct child *child, uint64_t byte)
+{
+    return &child->row_ends[byte / WORD_BITS % (child->kept / WORD_BITS + 2)];
+}
+
+static uint64_t row_end_bit(uint64_t byte)
+{
+    return UINT64_C(1) << byte % WORD_BITS;
+}
+
+/* The first byte written of which it is known whether a row ends with it. */
+static uint64_t first_kept(const struct child *child)
+{
+    return child->written > child->kept ? child->written - child->kept : 0;
+}
+
+/* Keeps the ends of rows in the last `done` bytes written, which are the first ones of these whole
+ * rows. */
+static void keep_row_ends(struct child *child, const char *bytes, size_t length, size_t done)
+{
+    enum { SOME = 256 };
+    size_t starts[SOME + 1] = {0}, n = SOME;
+    uint8_t kinds[SOME];
+    struct rows rows;
+    const uint64_t from = child->written - done, first = first_kept(child);
+    for (uint64_t byte = (from + WORD_BITS - 1) / WORD_BITS * WORD_BITS; byte < child->written;
+         byte += WORD_BITS)
+        *row_end_word(child, byte) = 0;
+    rows_begin(&rows, child->ends, false);
+    while (n == SOME) {
+        n = rows_find(&rows, bytes, length, starts, kinds, SOME);
+        for (size_t i = 1; i <= n && starts[i] <= done; i++) {
+            uint64_t last = from + starts[i] - 1;
+            if (last >= first)
+                *row_end_word(child, last) |= row_end_bit(last);
+            child->rows++;
+        }
+        starts[0] = starts[n];
+    }
+}
 
 /* Starts the command, whose first write will be these bytes. Returns 0, or -1 with the fault. */
 static int start_command(struct child *child, const char *bytes, size_t length, struct fault *fault)
@@ -36,6 +92,11 @@ static int start_command(struct child *child, const char *bytes, size_t length, 
     child->failed = true;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return fault_errno(fault, name, NULL, errno);
+    if (child->ends.rows && make_row_ends(child, ends[1]) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return fault_errno(fault, name, NULL, ENOMEM);
+    }
     signal(SIGCHLD, SIG_DFL);
     posix_spawn_file_actions_t actions;
     child->error = posix_spawn_file_actions_init(&actions);
@@ -88,6 +149,8 @@ static size_t write_as_output(void *context, const char *bytes, size_t length, s
         return 0;
     size_t done = io_write(child->fd, bytes, length, false);
     child->written += done;
+    if (child->ends.rows)
+        keep_row_ends(child, bytes, length, done);
     if (done == length)
         return done;
     fault_errno(fault, child->argv[0], NULL, errno);
@@ -138,19 +201,27 @@ static uint64_t count_unread(struct child *child, int end)
     /* 2. What is in the pipe was not read; without a read end, nothing is. Lines that it was
      * started with, and the header line, are not left even then. */
     char bytes[4096];
+    bool rows = child->row_ends != NULL;
+    uint64_t first = rows ? first_kept(child) : UINT64_MAX; /* from there on, ends are known */
     uint64_t lines = 0, at = count_read(child, end), taken = at;
     child->read_nothing = at == 0 && !child->cut_off;
     if (child->read_nothing)
         taken = child->given;
     else if (at < child->header_line)
         taken = child->header_line;
-    for (ssize_t n; (n = read(end, bytes, sizeof bytes)) > 0; at += (uint64_t)n) {
+    for (ssize_t n; at < first; at += (uint64_t)n) {
+        n = read(end, bytes, first - at < sizeof bytes ? (size_t)(first - at) : sizeof bytes);
+        if (n <= 0)
+            break;
         size_t skip = taken <= at ? 0 : taken - at < (uint64_t)n ? (size_t)(taken - at) : (size_t)n;
         lines += lines_in(bytes + skip, (size_t)n - skip, child->ends.delimiter);
     }
     if (end >= 0)
         close(end);
-    return lines;
+    for (uint64_t byte = taken > first ? taken : first; rows && byte < child->written; byte++)
+        lines += (*row_end_word(child, byte) & row_end_bit(byte)) != 0;
+    /* In a larger pipe, lines within rows were counted: never more than there were rows. */
+    return rows && lines > child->rows - child->header ? child->rows - child->header : lines;
 }
 
 enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault)
@@ -182,6 +253,7 @@ enum child_end child_finish(struct child *child, uint64_t *left, struct fault *f
         child->pid = 0;
         if (end.si_code == CLD_EXITED && end.si_status == 0) {
             *left = count_unread(child, pipe_end);
+            free(child->row_ends);
             return CHILD_DONE;
         }
         if (end.si_code == CLD_EXITED)
@@ -192,5 +264,6 @@ enum child_end child_finish(struct child *child, uint64_t *left, struct fault *f
     }
     if (pipe_end >= 0)
         close(pipe_end);
+    free(child->row_ends);
     return signals_arrived() ? CHILD_STOPPED : CHILD_FAILED;
 }

@@ -8,6 +8,11 @@
  * would then never take a line; it has taken what it was started with: the first line, and the
  * lines written with it within CHILD_GIVEN bytes.
  *
+ * Where lines end is seen in what is left in the pipe. A row may have several lines, and what is
+ * left may begin amid one, so the ends of rows are kept, with one bit for each of the last bytes
+ * written. If the command has made the pipe larger than that, lines of the older bytes count as
+ * rows: too many may come again, none is lost.
+ *
  * While lines are written, this process keeps no read end of the pipe open, so that the next write
  * fails with EPIPE if the command has closed its input. When all is written, it reopens the read
  * end by its name in /proc, and then closes the write end, which ends the command's input. Without
@@ -42,8 +47,11 @@ struct child {
     uint64_t written;   /* bytes */
     size_t header_line; /* bytes of the header line */
     size_t given;       /* bytes that the command was started with, the header line included */
-    bool cut_off;       /* a write failed other than by EPIPE */
-    bool read_nothing;  /* as far as is known, when the command has ended */
+    uint64_t *row_ends; /* of rows: the bits of the last `kept` bytes, in turn; else NULL */
+    size_t kept;
+    uint64_t rows;     /* that were written to their end, the header line included */
+    bool cut_off;      /* a write failed other than by EPIPE */
+    bool read_nothing; /* as far as is known, when the command has ended */
 };
 
 /* A command, with argv[0] looked up in PATH, as an output of lines with these ends. It is
@@ -59,7 +67,7 @@ enum child_end {
     CHILD_STOPPED, /* it failed, and a signal told this process to end */
 };
 
-/* Closes the command's input and waits for its end. *left is 0 except with CHILD_DONE: then it is
+/* Closes the command's input and waits for its end; once. *left is 0 except with CHILD_DONE: then it is
  * the number of lines, at the end of those written, that the command has not taken. */
 enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault);
 
