@@ -185,15 +185,21 @@ static int open_outputs(struct job *job)
         if (appended[i].name != NULL &&
             output_open(appended[i].output, appended[i].name, ends, &fault) != 0)
             return message_fault(&fault);
-    /* If a file to append to has lines, all inputs must have its columns. */
+    job->output.waits = job->tee.waits = job->dropped.waits = message_waits;
+    /* A file to append to must not end within a row. If it has lines, all inputs must have its
+     * columns. */
     const struct output *headed[OUTPUTS] = {plan->output, plan->tee, plan->dropped};
     const char *line;
     size_t length;
+    job->header_lines.recipe = plan->filter != NULL ? &filter_header(plan->filter)->recipe
+                                                    : &job->recipe;
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (appended[i].name != NULL && output_check_rows(appended[i].output, &fault) != 0)
+            return message_fault(&fault);
     for (size_t i = 0; i < OUTPUTS && job->inputs.header; i++)
         if (headed[i] != NULL &&
             header_lines_begin(&job->header_lines, headed[i], &line, &length, &fault) != 0)
             return message_fault(&fault);
-    job->output.waits = job->tee.waits = job->dropped.waits = message_waits;
     job->tee.to_the_end = true; /* its lines were printed already */
     /* A link that was dangling when names were compared may lead to a file now. */
     bool named = options->append != NULL || options->tee != NULL || options->dropped != NULL ||

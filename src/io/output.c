@@ -1,12 +1,16 @@
 #include "io/output.h"
 
+#include "core/bytes.h"
+#include "io/input.h"
 #include "system/io.h"
 #include "system/machine.h"
 #include "system/path.h"
 #include "system/signals.h"
+#include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +71,123 @@ bool output_is_file(const char *path)
     return S_ISREG(status.st_mode);
 }
 
+/* --- rows in a file --- */
+
+/* The number of the line that begins at an offset of the file. */
+static uint64_t line_at(const struct output *output, uint64_t offset)
+{
+    char bytes[16 << 10];
+    uint64_t line = 1, at = 0;
+    while (at < offset) {
+        size_t most = offset - at < sizeof bytes ? (size_t)(offset - at) : sizeof bytes;
+        size_t n = io_read_at(output->end_fd, bytes, most, at);
+        if (n == 0)
+            break;
+        line += lines_in(bytes, n, output->ends.delimiter);
+        at += n;
+    }
+    return line;
+}
+
+/* The fault of the row at output->looked_through; `at_end`: the file ends within it. */
+static int tell_wrong_row(const struct output *output, enum row_wrong wrong, bool at_end,
+                          struct fault *fault)
+{
+    char quoted[QUOTE_MAX];
+    const char *file = quote_file(output->name, quoted);
+    uint64_t line = line_at(output, output->looked_through);
+    fault_set(fault, output->name, "line %" PRIu64 ": %s", line, row_wrong_text(wrong));
+    if (!at_end)
+        return fault_way_out(fault, "mend that row, or append to another file");
+    return fault_way_out(fault,
+                         "what is appended would be part of it; to look at it: tail%s -n +%" PRIu64
+                         " %s; if a run was stopped there, it comes again, and can be cut off: "
+                         "truncate -s %" PRIu64 " %s",
+                         output->ends.delimiter == '\0' ? " -z" : "", line, file,
+                         output->looked_through, file);
+}
+
+/* Looks through the file from output->looked_through on, to its end. Of a row that is not at its
+ * end no bytes are kept. Returns as output_check_rows. */
+static int look_through(struct output *output, struct fault *fault)
+{
+    enum { SOME = 256 };
+    size_t starts[SOME + 1];
+    uint8_t kinds[SOME];
+    const uint64_t from = output->looked_through;
+    struct chunk chunk;
+    struct rows rows;
+    struct input *input = input_new(output->end_fd, output->name, output->ends.delimiter,
+                                    INPUT_BYTES, SIZE_MAX / 4);
+    int got = -1;
+    bool at_end = false; /* with what was found last */
+    if (input == NULL)
+        return fault_errno(fault, output->name, NULL, ENOMEM);
+    rows_begin(&rows, output->ends, false);
+    if (lseek(output->end_fd, (off_t)from, SEEK_SET) < 0)
+        fault_errno(fault, output->name, NULL, errno);
+    else
+        while ((got = input_next(input, &chunk, fault)) > 0) {
+            size_t n = SOME;
+            rows_move(&rows, rows.at);
+            for (starts[0] = 0; n == SOME; starts[0] = starts[n]) {
+                n = rows_find(&rows, chunk.bytes, chunk.length, starts, kinds, SOME);
+                /* A last row without a delimiter was given one, and is not at its end. */
+                uint64_t end = from + chunk.offset + starts[n], read = from + input_bytes(input);
+                if (n > 0 && end > read)
+                    end = from + chunk.offset + starts[n - 1];
+                if (n > 0)
+                    output->looked_through = end;
+            }
+            at_end = from + chunk.offset + rows.at > from + input_bytes(input);
+            if (rows.wrong != ROW_RIGHT)
+                break;
+        }
+    input_free(input);
+    if (got < 0)
+        return -1;
+    if (rows.wrong == ROW_RIGHT)
+        return rows_is_amid(&rows) ? tell_wrong_row(output, ROW_UNCLOSED, true, fault) : 0;
+    return tell_wrong_row(output, rows.wrong, at_end, fault);
+}
+
+/* Looks at what was appended to the file, which is locked; at all of it if it was emptied or cut
+ * meanwhile. */
+static int look_at_more(struct output *output, struct fault *fault)
+{
+    struct stat status;
+    char last = output->ends.delimiter;
+    uint64_t *done = &output->looked_through;
+    if (fstat(output->end_fd, &status) != 0)
+        return fault_errno(fault, output->name, NULL, errno);
+    uint64_t size = (uint64_t)status.st_size;
+    if (size == *done)
+        return 0;
+    if (size < *done || (*done > 0 && (io_read_at(output->end_fd, &last, 1, *done - 1) != 1 ||
+                                       last != output->ends.delimiter)))
+        *done = 0;
+    return look_through(output, fault);
+}
+
+int output_check_rows(struct output *output, struct fault *fault)
+{
+    if (!output->ends.rows || !output->ends_last_line)
+        return 0;
+    /* Without the lock, because a large file takes long; then again from the last row on, because
+     * another run may be amid a write. */
+    int result = look_through(output, fault);
+    if (result == 0 || fault->error == EINTR)
+        return result;
+    bool locked = lock_take(output->fd, LOCK_OUTPUT, false, output->waits, (void *)output->name) ==
+                  0;
+    result = look_at_more(output, fault);
+    if (locked)
+        lock_drop(output->fd, LOCK_OUTPUT);
+    return result;
+}
+
+/* --- writing --- */
+
 static void stop_checking(struct output *output)
 {
     close(output->end_fd);
@@ -78,6 +199,7 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
     struct stat status;
     const char *before;
     char last, *joined = NULL;
+    uint64_t size = 0; /* of a file, before the lines */
     size_t ahead = 0, done = 0;
 
     /* 1. Lock a file. Its end and its header line can be checked only while no other process
@@ -87,23 +209,31 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
     bool locked = checks && lock_take(output->fd, LOCK_OUTPUT, output->to_the_end, output->waits,
                                       (void *)output->name) == 0;
 
-    /* 2. Ask once what goes before the first lines. */
+    /* 2. A file must not end within a row: another run may have been killed. */
+    bool has_rows = checks && output->ends.rows;
+    if (has_rows && look_at_more(output, fault) != 0)
+        goto unlock;
+
+    /* 3. Ask once what goes before the first lines. */
     if (output->begin != NULL &&
         output->begin(output->begin_context, output, &before, &ahead, fault) != 0)
         goto unlock;
     output->begin = NULL;
 
-    /* 3. End an unfinished line, which a killed run may have left: the next line would be joined to
+    /* 4. End an unfinished line, which a killed run may have left: the next line would be joined to
      * it. */
-    if (checks && fstat(output->end_fd, &status) == 0 && status.st_size > 0 &&
-        pread(output->end_fd, &last, 1, status.st_size - 1) == 1 &&
-        last != output->ends.delimiter &&
-        io_write(output->fd, &output->ends.delimiter, 1, output->to_the_end) != 1) {
-        fault_errno(fault, output->name, NULL, errno);
-        goto unlock;
+    if (checks && fstat(output->end_fd, &status) == 0)
+        size = (uint64_t)status.st_size;
+    if (size > 0 && io_read_at(output->end_fd, &last, 1, size - 1) == 1 &&
+        last != output->ends.delimiter) {
+        if (io_write(output->fd, &output->ends.delimiter, 1, output->to_the_end) != 1) {
+            fault_errno(fault, output->name, NULL, errno);
+            goto unlock;
+        }
+        size++;
     }
 
-    /* 4. What goes before is in the same write, because a command that is started by this write has
+    /* 5. What goes before is in the same write, because a command that is started by this write has
      * taken all of it (io/child.h). */
     if (ahead > 0) {
         joined = malloc(ahead + length);
@@ -116,7 +246,7 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
         length += ahead;
     }
 
-    /* 5. Write. A FIFO, which cannot be locked, gets as many whole lines at a time as other writers
+    /* 6. Write. A FIFO, which cannot be locked, gets as many whole lines at a time as other writers
      * cannot divide. */
     if (output->append != NULL) {
         done = output->append(output->context, bytes, length, fault);
@@ -137,6 +267,10 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
         }
     }
     free(joined);
+    /* What was written whole need not be looked at, if nobody has written without the lock. */
+    if (has_rows && done == length && fstat(output->end_fd, &status) == 0 &&
+        (uint64_t)status.st_size == size + done)
+        output->looked_through = size + done;
     done = done > ahead ? done - ahead : 0;
 
 unlock:

@@ -34,6 +34,8 @@ struct output {
     /* A regular file: an unfinished last line, found by `end_fd`, is ended before a write. */
     bool ends_last_line;
     int end_fd;
+    /* With rows: up to this offset, whole rows were found in it, of which the last ends there. */
+    uint64_t looked_through;
     /* A FIFO, which cannot be locked: it gets whole lines, at most PIPE_BUF bytes at a time or a
      * line that is longer, so that other writers do not divide shorter lines. */
     bool by_pieces;
@@ -52,6 +54,13 @@ int output_open(struct output *output, const char *path, struct line_ends ends,
 
 /* Whether output_open is likely to succeed; changes nothing. Returns 0, or -1 with the fault. */
 int output_check(const char *path, struct fault *fault);
+
+/* For rows of CSV in a regular file that can be read: looks through all of it. What is appended to
+ * a file that ends within a row would become a part of that row. Changes nothing. Returns 0; or -1
+ * with a fault that tells where the row begins, or if there is what is no row. output_write then
+ * looks at what others have appended meanwhile, and writes nothing after such a row. Costs a read of
+ * the file; for other outputs, and for lines, nothing. */
+int output_check_rows(struct output *output, struct fault *fault);
 
 /* Writes lines; waits if a non-blocking descriptor is full. Returns how many bytes were
  * accepted: all, or fewer with the fault; fault->error is EINTR if a signal told the program to

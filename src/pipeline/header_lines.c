@@ -1,18 +1,20 @@
 #include "pipeline/header_lines.h"
 
-#include "key/csv.h"
+#include "io/input.h"
+#include "key/columns.h"
 #include "text/quote.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool begins_with(struct span line, struct span start)
+/* Whether a header line that was cut off may be the beginning of another. */
+static bool may_begin(const struct header_lines *cut, const struct header_lines *other)
 {
-    return start.length <= line.length && memcmp(line.bytes, start.bytes, start.length) == 0;
+    return cut->unfinished && cut->length <= other->length &&
+           memcmp(cut->line, other->line, cut->length - 1) == 0;
 }
 
 /* Keeps next->line, or frees it if its columns are not those of the line before. */
@@ -21,18 +23,23 @@ static int keep_header(struct header_lines *lines, const struct header_lines *ne
 {
     char quoted[QUOTE_MAX];
     if (lines->line != NULL) {
-        struct span last = csv_row((struct span){lines->line, lines->length - 1});
-        struct span now = csv_row((struct span){next->line, next->length - 1});
-        const struct header_lines *cut = lines->unfinished && begins_with(now, last)  ? lines
-                                         : next->unfinished && begins_with(last, now) ? next
-                                                                                      : NULL;
-        if (last.length != now.length || !begins_with(last, now)) {
+        struct span last = {lines->line, lines->length - 1}, now = {next->line, next->length - 1};
+        if (!columns_same(lines->recipe, last, now)) {
+            bool moved = columns_compare(lines->recipe, last, now) == HEADER_MOVED;
+            const struct header_lines *cut = may_begin(lines, next)   ? lines
+                                             : may_begin(next, lines) ? next
+                                                                      : NULL;
+            const char *of = cut != NULL ? cut->of : next->of;
             free(next->line);
-            if (cut == NULL)
-                return fault_set(fault, next->of, "columns differ from %s's", lines->of);
-            fault_set(fault, cut->of, "its header line is cut off");
-            return fault_way_out(fault, "it has no other lines; to start over: rm %s",
-                                 quote_file(cut->of, quoted));
+            if (cut != NULL) {
+                fault_set(fault, of, "its header line is cut off");
+                return fault_way_out(fault, "it has no other lines; to start over: rm %s",
+                                     quote_file(of, quoted));
+            }
+            if (!moved)
+                return fault_set(fault, of, "columns differ from %s's", lines->of);
+            fault_set(fault, of, "columns are in another order than %s's", lines->of);
+            return fault_way_out(fault, "it needs a run of its own, with another output");
         }
     }
     free(lines->line);
@@ -43,44 +50,69 @@ static int keep_header(struct header_lines *lines, const struct header_lines *ne
 int header_lines_add(struct header_lines *lines, const char *line, size_t length, const char *of,
                      struct fault *fault)
 {
-    struct header_lines next = {malloc(length), length, of, false};
+    struct header_lines next = {lines->recipe, malloc(length), length, of, false};
     if (next.line == NULL)
         return fault_errno(fault, of, NULL, ENOMEM);
     memcpy(next.line, line, length);
     return keep_header(lines, &next, fault);
 }
 
-/* The byte that getdelim puts after a line is replaced by the delimiter if there is none. */
+/* Reads the first row of the file into first->line. Returns 1; 0 if it has none; or -1. */
+static int read_first(const struct output *output, struct header_lines *first, struct fault *fault)
+{
+    enum { READ_BYTES = 4096 };
+    struct input *input = input_new(output->end_fd, output->name, output->ends.delimiter,
+                                    READ_BYTES, SIZE_MAX / 4);
+    struct chunk chunk;
+    struct rows rows;
+    size_t starts[2] = {0};
+    uint8_t kind;
+    int got = -1;
+    if (input == NULL)
+        return fault_errno(fault, output->name, NULL, ENOMEM);
+    rows_begin(&rows, output->ends, false);
+    if (lseek(output->end_fd, 0, SEEK_SET) < 0)
+        fault_errno(fault, output->name, NULL, errno);
+    else
+        while ((got = input_next(input, &chunk, fault)) > 0 &&
+               rows_find(&rows, chunk.bytes, chunk.length, starts, &kind, 1) == 0 &&
+               rows.wrong == ROW_RIGHT)
+            input_keep(input, chunk.length);
+    /* A file whose first row is none was refused before (output_check_rows), unless it has changed
+     * since. */
+    bool cut = got == 0 && rows_is_amid(&rows);
+    if (cut || (got > 0 && starts[1] == 0))
+        got = fault_set(fault, output->name, "line 1: %s",
+                        row_wrong_text(cut ? ROW_UNCLOSED : rows.wrong));
+    if (got > 0) {
+        first->length = starts[1];
+        first->unfinished = starts[1] > input_bytes(input);
+        first->line = malloc(starts[1]);
+        if (first->line == NULL)
+            got = fault_errno(fault, output->name, NULL, ENOMEM);
+        else
+            memcpy(first->line, chunk.bytes, starts[1]);
+    }
+    input_free(input);
+    return got;
+}
+
 int header_lines_begin(void *context, const struct output *output, const char **bytes,
                        size_t *length, struct fault *fault)
 {
     struct header_lines *lines = context;
-    struct header_lines first = {.of = output->name};
+    struct header_lines first = {.recipe = lines->recipe, .of = output->name};
     struct stat status;
-    size_t capacity = 0;
     bool unreadable = output->end_fd < 0 && fstat(output->fd, &status) == 0 &&
                       S_ISREG(status.st_mode) && status.st_size > 0;
     *bytes = lines->line;
     *length = lines->length;
     if (!output->ends_last_line)
         return unreadable ? fault_errno(fault, output->name, NULL, EACCES) : 0;
-    int copy = dup(output->end_fd);
-    FILE *file = copy >= 0 ? fdopen(copy, "r") : NULL;
-    if (file == NULL)
-        return fault_errno(fault, output->name, NULL, errno);
-    rewind(file);
-    ssize_t n = getdelim(&first.line, &capacity, output->ends.delimiter, file);
-    bool failed = n < 0 && !feof(file);
-    int error = errno;
-    fclose(file);
-    if (n <= 0) {
-        free(first.line);
-        return failed ? fault_errno(fault, output->name, NULL, error) : 0;
-    }
+    int got = read_first(output, &first, fault);
+    if (got <= 0)
+        return got;
     *length = 0;
-    first.unfinished = first.line[n - 1] != output->ends.delimiter;
-    first.length = (size_t)n + first.unfinished;
-    first.line[first.length - 1] = output->ends.delimiter;
     return keep_header(lines, &first, fault);
 }
 
