@@ -77,7 +77,7 @@ static int read_first(const struct output *output, struct header_lines *first, s
         while ((got = input_next(input, &chunk, fault)) > 0 &&
                rows_find(&rows, chunk.bytes, chunk.length, starts, &kind, 1) == 0 &&
                rows.wrong == ROW_RIGHT)
-            input_keep(input, chunk.length);
+            input_keep_after(input, 0);
     /* A file whose first row is none was refused before (output_check_rows), unless it has changed
      * since. */
     bool cut = got == 0 && rows_is_amid(&rows);
