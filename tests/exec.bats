@@ -139,6 +139,83 @@ END
     takes 0 1 'exit 0'
 }
 
+# quoted_rows COUNT: rows of three lines and 40 bytes; what stands between their quotes looks like rows.
+quoted_rows() {
+    awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) printf "%07d,\"7,8\n\"\"%07d\"\" x\n9,last row\"\r\n", i, i }'
+}
+
+# takes_rows ROWS|STATUS|COMMAND on stdin: with this CMD a run over ./in ends so, and the first ROWS rows are
+# remembered.
+takes_rows() {
+    local status rows command
+    while IFS='|' read -r rows status command; do
+        { exits 0 unseen create --force --csv -f 1 -p 1e-9 f.bf && exits "$status" unseen f.bf in -x "${shell[@]}" "$command" </dev/null; } ||
+            return 1
+        [[ $status -ne 0 || $rows -eq $all ]] || says "^unseen: ${shell[0]}: exited with 0, but took only $rows lines? " || return 1
+        capture unseen query f.bf in
+        cmp "$out" <(head -c $((40 * rows)) in) && no_debris || { echo "$rows|$status|$command"; return 1; }
+    done
+}
+
+# bats test_tags=torture
+@test "rows of several lines: CMD has taken those it has read to their end, wherever it stopped" {
+    local all=20000 shell=(sh -c) n
+    quoted_rows $all >in
+    takes_rows <<'END'
+20000|0|cat >got
+0|0|dd bs=1 count=39 status=none
+1|0|dd bs=1 count=40 status=none
+102|0|exit 0
+102|0|exec <&-; sleep 0.1
+7500|0|head -c 300000
+3|0|dd bs=1 count=159 status=none; exec <&-; sleep 0.1
+0|3|cat >got; exit 1
+END
+    # each byte of a row, and of one beyond the pipe's size
+    for n in 0 1638 4000; do
+        for ((i = 1; i <= 40; i++)); do
+            echo "$((n + i / 40))|0|head -c $((40 * n + i)) >got"
+        done
+    done | takes_rows
+    takes_rows <<<'7500|0|head -c 300039'
+    succeeds unseen f.bf in -x cat
+    same "$out" <(tail -c +300001 in)
+}
+
+@test "rows of several lines, in a pipe that CMD has made larger; in one of 4 MB too many may come again" {
+    need python3
+    local all=200000 taken
+    quoted_rows $all >in
+    # SIZE READ: CMD makes its pipe so large, reads so many bytes, and ends when the pipe is full.
+    cmd() {
+        echo "import fcntl, os, struct, termios, time
+if $1: fcntl.fcntl(0, 1031, $1)
+left = $2
+while left: left -= len(os.read(0, left))
+full = fcntl.fcntl(0, 1032) * 3 // 4
+while struct.unpack('i', fcntl.ioctl(0, termios.FIONREAD, b'    '))[0] < full: time.sleep(0.01)" | tr '\n' '~'
+    }
+    local shell=(bash -c 'exec python3 -c "$(tr "~" "\n" <<<"$0")"')
+    takes_rows <<END
+0|0|$(cmd 0 39)
+1|0|$(cmd 0 79)
+10000|0|$(cmd 0 400001)
+0|0|$(cmd 1048576 39)
+1|0|$(cmd 1048576 40)
+26213|0|$(cmd 1048576 1048559)
+100000|0|$(cmd 1048576 4000020)
+END
+    python3 -c 'import fcntl, os; fcntl.fcntl(os.pipe()[0], 1031, 4 << 20)' 2>/dev/null || skip 'may not make larger pipes (root; all else was tested)'
+    exits 0 unseen create --force --csv -f 1 -p 1e-9 f.bf
+    exits 0 unseen f.bf in -x "${shell[@]}" "$(cmd 4194304 2000020)"
+    says '^unseen: bash: exited with 0, but took only [0-9]+ lines? '
+    exits 0 unseen query -c f.bf in
+    taken=$(cat "$out")
+    [[ $taken -le 50000 ]] || complain "$taken rows are remembered, and 50000 were read"
+    succeeds unseen f.bf in -x cat
+    same "$out" <(tail -c +$((40 * taken + 1)) in)
+}
+
 @test "where nobody can tell what CMD has read, for want of /proc, it counts as read" {
     plain_build 'reads /proc'
     need_mounts

@@ -201,27 +201,24 @@ static uint64_t count_unread(struct child *child, int end)
     /* 2. What is in the pipe was not read; without a read end, nothing is. Lines that it was
      * started with, and the header line, are not left even then. */
     char bytes[4096];
-    bool rows = child->row_ends != NULL;
-    uint64_t first = rows ? first_kept(child) : UINT64_MAX; /* from there on, ends are known */
     uint64_t lines = 0, at = count_read(child, end), taken = at;
     child->read_nothing = at == 0 && !child->cut_off;
     if (child->read_nothing)
         taken = child->given;
     else if (at < child->header_line)
         taken = child->header_line;
-    for (ssize_t n; at < first; at += (uint64_t)n) {
-        n = read(end, bytes, first - at < sizeof bytes ? (size_t)(first - at) : sizeof bytes);
-        if (n <= 0)
-            break;
+    for (ssize_t n; !child->ends.rows && (n = read(end, bytes, sizeof bytes)) > 0;
+         at += (uint64_t)n) {
         size_t skip = taken <= at ? 0 : taken - at < (uint64_t)n ? (size_t)(taken - at) : (size_t)n;
         lines += lines_in(bytes + skip, (size_t)n - skip, child->ends.delimiter);
     }
     if (end >= 0)
         close(end);
-    for (uint64_t byte = taken > first ? taken : first; rows && byte < child->written; byte++)
-        lines += (*row_end_word(child, byte) & row_end_bit(byte)) != 0;
-    /* In a larger pipe, lines within rows were counted: never more than there were rows. */
-    return rows && lines > child->rows - child->header ? child->rows - child->header : lines;
+    if (child->ends.rows && taken < first_kept(child))
+        return child->rows - child->header;
+    for (; child->ends.rows && taken < child->written; taken++)
+        lines += (*row_end_word(child, taken) & row_end_bit(taken)) != 0;
+    return lines;
 }
 
 enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault)

@@ -10,8 +10,8 @@
  *
  * Where lines end is seen in what is left in the pipe. A row may have several lines, and what is
  * left may begin amid one, so the ends of rows are kept, with one bit for each of the last bytes
- * written. If the command has made the pipe larger than that, lines of the older bytes count as
- * rows: too many may come again, none is lost.
+ * written. If the command has made the pipe larger than that, and left more, it has taken no row:
+ * too many come again, none is lost.
  *
  * While lines are written, this process keeps no read end of the pipe open, so that the next write
  * fails with EPIPE if the command has closed its input. When all is written, it reopens the read
