@@ -38,6 +38,13 @@ void rows_restart(struct rows *rows, size_t at)
     rows->wrong = ROW_RIGHT;
 }
 
+void rows_leave(struct rows *rows)
+{
+    rows->at = 0;
+    if (rows_is_amid(rows))
+        rows->kind |= ROW_ODD;
+}
+
 bool rows_is_amid(const struct rows *rows)
 {
     return rows->state != AT_ROW;

@@ -129,7 +129,7 @@ static int look_through(struct output *output, struct fault *fault)
     else
         while ((got = input_next(input, &chunk, fault)) > 0) {
             size_t n = SOME;
-            rows_move(&rows, rows.at);
+            rows_leave(&rows);
             for (starts[0] = 0; n == SOME; starts[0] = starts[n]) {
                 n = rows_find(&rows, chunk.bytes, chunk.length, starts, kinds, SOME);
                 /* A last row without a delimiter was given one, and is not at its end. */
