@@ -132,12 +132,10 @@ static int look_through(struct output *output, struct fault *fault)
             rows_leave(&rows);
             for (starts[0] = 0; n == SOME; starts[0] = starts[n]) {
                 n = rows_find(&rows, chunk.bytes, chunk.length, starts, kinds, SOME);
-                /* A last row without a delimiter was given one, and is not at its end. */
+                /* A last row without a delimiter was given one. */
                 uint64_t end = from + chunk.offset + starts[n], read = from + input_bytes(input);
-                if (n > 0 && end > read)
-                    end = from + chunk.offset + starts[n - 1];
                 if (n > 0)
-                    output->looked_through = end;
+                    output->looked_through = end < read ? end : read;
             }
             at_end = from + chunk.offset + rows.at > from + input_bytes(input);
             if (rows.wrong != ROW_RIGHT)
