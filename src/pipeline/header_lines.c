@@ -39,7 +39,7 @@ static int keep_header(struct header_lines *lines, const struct header_lines *ne
             if (!moved)
                 return fault_set(fault, of, "columns differ from %s's", lines->of);
             fault_set(fault, of, "columns are in another order than %s's", lines->of);
-            return fault_way_out(fault, "it needs a run of its own, with another output");
+            return fault_way_out(fault, "each order needs an output of its own");
         }
     }
     free(lines->line);
