@@ -57,12 +57,12 @@ long_rows() {
     local form line size
     long_rows 400 5000 >in
     # what is printed has no limit
-    limited() { (ulimit -f 300; "$@" | cat >/dev/null; exit "${PIPESTATUS[0]}"); }
+    on_small_disk() { (ulimit -f 300; "$@" | cat >/dev/null; exit "${PIPESTATUS[0]}"); }
     for form in -a --tee --dropped; do
         rm -f list
         exits 0 unseen create --force --csv -f 1 -p 1e-9 f.bf
         [[ $form != --dropped ]] || exits 0 unseen add f.bf in
-        exits 2 limited unseen $form list f.bf in
+        exits 2 on_small_disk unseen $form list f.bf in
         [[ $(bytes_of list) -eq 307200 ]]
         line=$(head -c 307200 in | awk '/^[0-9]+,"7,8$/ { at = NR } END { print at }')
         size=$(head -n $((line - 1)) in | wc -c)

@@ -153,7 +153,7 @@ takes_rows() {
             return 1
         [[ $status -ne 0 || $rows -eq $all ]] || says "^unseen: ${shell[0]}: exited with 0, but took only $rows lines? " || return 1
         capture unseen query f.bf in
-        cmp "$out" <(head -c $((40 * rows)) in) && no_debris || { echo "$rows|$status|$command"; return 1; }
+        { cmp "$out" <(head -c $((40 * rows)) in) && no_debris; } || { echo "$rows|$status|$command"; return 1; }
     done
 }
 

@@ -58,7 +58,7 @@ TABLE
 
 # bats test_tags=torture
 @test "kills -9 amid rows of megabytes into FILE: told by the next run, and with its way out no row is lost, nor a part of one kept" {
-    local wanted hits=0 tries=0 form rows
+    local wanted hits=0 tries=0 form
     wanted=$(rounds 2 200)
     # 6 rows of 2 to 4 MB, each of many lines. (None is cut where that would leave a shorter row: between two
     # quotes, say. Such a part is ended, as a line is, and the whole row comes again.)
