@@ -39,12 +39,29 @@
 #include <limits.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #ifndef FIELDS
 #define FIELDS unsigned
 #define FIELDS_START(count) (count)
 #endif
 
-#ifndef DELIMITER_MASK
+#if !defined(DELIMITER_MASK) && defined(__SSE2__)
+#define DELIMITER_MASK delimiter_mask
+static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
+{
+    const __m128i pattern = _mm_set1_epi8(delimiter);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i hits = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(bytes + i)),
+                                      pattern);
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hits) << i;
+    }
+    return mask;
+}
+#elif !defined(DELIMITER_MASK)
 #define DELIMITER_MASK delimiter_mask
 static inline uint64_t delimiter_mask(const char *bytes, char delimiter)
 {
