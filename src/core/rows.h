@@ -84,8 +84,8 @@ static inline void rows_move(struct rows *rows, size_t by)
     rows->at -= by;
 }
 
-/* All bytes that were looked at are gone, and the next call gets those after them, from offset 0 on.
- * What is left of a row is then looked at byte by byte. */
+/* All bytes that were looked at are gone, and the next call gets those after them, from offset 0
+ * on. What is left of a row is then looked at byte by byte. */
 void rows_leave(struct rows *rows);
 
 /* Goes on with the row that begins at `at`, whatever was found after it. */

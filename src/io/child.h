@@ -67,8 +67,8 @@ enum child_end {
     CHILD_STOPPED, /* it failed, and a signal told this process to end */
 };
 
-/* Closes the command's input and waits for its end; once. *left is 0 except with CHILD_DONE: then it
- * is the number of lines, at the end of those written, that the command has not taken. */
+/* Closes the command's input and waits for its end; once. *left is 0 except with CHILD_DONE:
+ * then it is the number of lines, at the end of those written, that the command has not taken. */
 enum child_end child_finish(struct child *child, uint64_t *left, struct fault *fault);
 
 #endif

@@ -58,8 +58,8 @@ int output_check(const char *path, struct fault *fault);
 /* For rows of CSV in a regular file that can be read: looks through all of it. What is appended to
  * a file that ends within a row would become a part of that row. Changes nothing. Returns 0; or -1
  * with a fault that tells where the row begins, or if there is what is no row. output_write then
- * looks at what others have appended meanwhile, and writes nothing after such a row. Costs a read of
- * the file; for other outputs, and for lines, nothing. */
+ * looks at what others have appended meanwhile, and writes nothing after such a row. Costs a read
+ * of the file; for other outputs, and for lines, nothing. */
 int output_check_rows(struct output *output, struct fault *fault);
 
 /* Writes lines; waits if a non-blocking descriptor is full. Returns how many bytes were

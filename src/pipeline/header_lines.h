@@ -29,8 +29,8 @@ int header_lines_add(struct header_lines *lines, const char *line, size_t length
 
 /* Does this for the first line, or row, of an output that is a regular file with bytes in it. Any
  * other output is to begin with the last header line: sets *bytes and *length, NULL and 0 if there
- * is none yet. Returns 0; or -1 as above, or if the file cannot be read. A callback of struct output,
- * whose `context` is a struct header_lines. */
+ * is none yet. Returns 0; or -1 as above, or if the file cannot be read. A callback of struct
+ * output, whose `context` is a struct header_lines. */
 int header_lines_begin(void *context, const struct output *output, const char **bytes,
                        size_t *length, struct fault *fault);
 
