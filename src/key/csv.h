@@ -1,45 +1,32 @@
 /*
- * csv - takes columns of a CSV row as RFC 4180 has them, as the key of the line.
+ * csv - takes columns of a row of CSV as RFC 4180 has them, as the key of the row.
  *
- * A row is one line. A quote as the first byte of a field opens it; inside, two quotes are one.
- * After the closing quote only the separator or the end may follow. Elsewhere a quote is a byte
- * like others. A byte order mark at the beginning of a line, and a CR at its end, are not part of
- * it.
+ * The row has the bytes between two ends that core/rows.h found; its fields are as csv_fields.h
+ * has them. A byte order mark at the beginning and CRs at the end are not part of it.
  *
  * The key is the value of the only column selected. Of several it is their values, joined by the
- * separator, each in quotes if it has a separator, quote, CR or LF: so `ab,cd` is not `a,bcd`.
+ * separator, each in quotes if it has a separator, quote, CR or LF: so `ab,cd` is not `a,bcd`. The
+ * first of them must be there and not be empty. Later ones of numbers may be missing; those of
+ * names are then written as empty ones.
  */
 #ifndef UNSEEN_KEY_CSV_H
 #define UNSEEN_KEY_CSV_H
 
-#include "key/recipe.h"
-#include "key/span.h"
-#include "system/fault.h"
+#include "key/columns.h"
 
-/* What a fault about a line that is not a row advises. */
-#define CSV_WAY_OUT "fields with newlines: unseen-cookbook(7)"
-
-/* The row of a line: without byte order mark and CR. */
-struct span csv_row(struct span line);
-
-/* The columns of an input that are selected by name. */
-struct csv_columns {
-    unsigned n;
-    struct csv_column {
-        size_t number;  /* from 1 on; ascending */
-        unsigned place; /* of its value in the key, from 0 on */
-    } column[RECIPE_NAMES_MAX];
-};
-
-/* Finds the recipe's names in a header line. `buffer` is as below. Returns 0, or -1 with a fault
- * about `input`. */
-int csv_find_columns(const struct recipe *recipe, struct span header_line, char *buffer,
-                     const char *input, struct csv_columns *columns, struct fault *fault);
-
-/* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
- * SPAN_DECODED(line.length) bytes. `columns` is for a recipe with names. One pass over the line.
- * `kind` is what rows_find has told (core/rows.h). Returns false if the row has no key. */
-bool csv_take(const struct recipe *recipe, const struct csv_columns *columns, struct span line,
+/* Takes the key. *key points into the row if possible, otherwise into `buffer`, which has
+ * SPAN_DECODED(line.length) bytes, and one more for each column. `columns` is for a recipe with
+ * names. `kind` is what rows_find has told (core/rows.h): it looks no further than it needs to;
+ * with ROW_ODD, which any row may have, at each byte. Returns false if the row has no key, and for
+ * ROW_ODD also if the bytes are no row; with another kind these are looked at without harm. */
+bool csv_take(const struct recipe *recipe, const struct columns *columns, struct span line,
               uint8_t kind, char *buffer, struct span *key);
+
+/* The number of the only column that the recipe takes; 0: it takes several. */
+size_t csv_single_column(const struct recipe *recipe, const struct columns *columns);
+
+/* The same as csv_take for this column alone. Precondition: `kind` is not ROW_ODD. */
+bool csv_take_column(const struct recipe *recipe, size_t column, struct span line, uint8_t kind,
+                     char *buffer, struct span *key);
 
 #endif

@@ -122,8 +122,7 @@ static struct splitter split_line(const struct recipe *recipe, struct span line)
                              finder_start(line, ' ', '\t')};
 }
 
-/* Step 3 with trimmed fields, which are copied one by one. Returns false if the line lacks the
- * first field of a range. */
+/* Step 3 with trimmed fields, which are copied one by one. */
 static bool take_trimmed(const struct recipe *recipe, struct span line, char *buffer,
                          struct span *fields)
 {
@@ -134,19 +133,28 @@ static bool take_trimmed(const struct recipe *recipe, struct span line, char *bu
     for (unsigned i = 0; i < recipe->ranges; i++) {
         const unsigned first = recipe->range[i].first, last = recipe->range[i].last;
         for (unsigned number = first; last == 0 || number <= last; number++) {
+            bool is_first = i == 0 && number == first;
             if (!find_range(&split, number, number, &field)) {
-                if (number == first)
+                if (is_first)
                     return false;
                 break;
             }
-            if (i > 0 || number > first)
-                *out++ = joint;
             field = recipe_trim(recipe, field);
+            if (is_first && field.length == 0)
+                return false;
+            if (!is_first)
+                *out++ = joint;
             out = (char *)mempcpy(out, field.bytes, field.length);
         }
     }
     *fields = span_between(buffer, out);
     return true;
+}
+
+/* Whether the first of some fields is empty. Without a separator none is. */
+static bool begins_empty(const struct recipe *recipe, struct span fields)
+{
+    return recipe->separated && (fields.length == 0 || *fields.bytes == recipe->separator);
 }
 
 /* Flattened: the splitter stays in registers, which saves a quarter of the time. */
@@ -156,17 +164,51 @@ __attribute__((flatten)) bool fields_select(const struct recipe *recipe, struct 
     if (recipe->trim)
         return take_trimmed(recipe, line, buffer, fields);
     struct splitter split = split_line(recipe, line);
+    struct span piece;
     char *out = buffer;
     for (unsigned i = 0; i < recipe->ranges; i++) {
         struct field_range range = recipe->range[i];
-        if (!find_range(&split, range.first, range.last, fields))
+        if (!find_range(&split, range.first, range.last, &piece)) {
+            if (i == 0)
+                return false;
+            break;
+        }
+        if (i == 0 && begins_empty(recipe, piece))
             return false;
-        if (recipe->ranges == 1 && (range.first == range.last || is_one_piece(&split, *fields)))
+        if (recipe->ranges == 1 && (range.first == range.last || is_one_piece(&split, piece))) {
+            *fields = piece;
             return true;
+        }
         if (i > 0)
             *out++ = split.separated ? recipe->separator : ' ';
-        out = copy_range(out, &split, *fields);
+        out = copy_range(out, &split, piece);
     }
     *fields = span_between(buffer, out);
+    return true;
+}
+
+bool fields_take_columns(const struct recipe *recipe, const struct columns *columns,
+                         struct span line, char *buffer, struct span *fields)
+{
+    struct splitter split = split_line(recipe, line);
+    char *out = buffer;
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *column = &columns->column[i];
+        struct span *raw = &columns->fields[column->place].raw;
+        if (column->number > UINT_MAX - 1 ||
+            !find_range(&split, (unsigned)column->number, (unsigned)column->number, raw))
+            *raw = (struct span){"", 0};
+        *raw = recipe_trim(recipe, *raw);
+    }
+    if (columns->n == 0 || columns->fields[0].raw.length == 0)
+        return false;
+    *fields = columns->fields[0].raw;
+    if (columns->n == 1)
+        return true;
+    for (size_t i = 0; i < columns->n; i++) {
+        out = (char *)mempcpy(out, columns->fields[i].raw.bytes, columns->fields[i].raw.length);
+        *out++ = recipe->separator;
+    }
+    *fields = span_between(buffer, out - 1); /* without the last separator */
     return true;
 }

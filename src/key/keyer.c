@@ -8,6 +8,7 @@
 #include "key/json.h"
 #include "key/url.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,8 @@ struct keyer {
     struct recipe recipe;
     struct url_buffers *buffers; /* NULL without --by */
     struct json_items *items;    /* NULL without --jsonl */
-    struct csv_columns columns;  /* of the input */
-    size_t size;                 /* the longest line for which there is room at `text` */
+    struct columns columns;      /* of the input */
+    size_t size, room;           /* the longest line that was asked for; bytes at `text` */
     char *text;                  /* joined fields, or text in lower case */
 };
 
@@ -58,6 +59,7 @@ void keyer_free(struct keyer *keyer)
         return;
     free(keyer->buffers);
     free(keyer->items);
+    columns_free(&keyer->columns);
     free(keyer->text);
     free(keyer);
 }
@@ -65,23 +67,30 @@ void keyer_free(struct keyer *keyer)
 struct keyer *keyer_copy(const struct keyer *keyer)
 {
     struct keyer *copy = keyer_new(&keyer->recipe);
-    if (copy != NULL)
-        copy->columns = keyer->columns;
-    return copy;
+    if (copy == NULL)
+        return NULL;
+    if (columns_copy(&copy->columns, &keyer->columns) == 0 && keyer_reserve(copy, copy->size) == 0)
+        return copy;
+    keyer_free(copy);
+    return NULL;
 }
 
 int keyer_reserve(struct keyer *keyer, size_t length)
 {
     const struct recipe *recipe = &keyer->recipe;
     bool decodes = recipe->syntax != SYNTAX_FIELDS;
-    if ((!decodes && !recipe_has_list(recipe) && !recipe->fold) || length <= keyer->size)
+    if (length > keyer->size)
+        keyer->size = length;
+    /* Columns of names that are missing in a line have a separator in the key. */
+    size_t room = (decodes ? SPAN_DECODED(length) : length + FIELDS_SPARE) + keyer->columns.n;
+    if ((!decodes && !recipe_has_list(recipe) && !recipe->fold) || room <= keyer->room)
         return 0;
-    char *text = malloc(decodes ? SPAN_DECODED(length) : length + FIELDS_SPARE);
+    char *text = malloc(room);
     if (text == NULL)
         return -1;
     free(keyer->text);
     keyer->text = text;
-    keyer->size = length;
+    keyer->room = room;
     return 0;
 }
 
@@ -130,8 +139,13 @@ static bool make_key(struct keyer *keyer, uint8_t kind, struct span *text)
             return false;
         break;
     default:
+        if (recipe->trim && text->length >= 3 && memcmp(text->bytes, BYTE_ORDER_MARK, 3) == 0)
+            *text = (struct span){text->bytes + 3, text->length - 3};
         *text = recipe_trim(recipe, *text);
-        if (recipe->ranges > 0 && !fields_select(recipe, *text, keyer->text, text))
+        if (recipe->ranges > 0
+                ? !fields_select(recipe, *text, keyer->text, text)
+                : recipe_has_column_names(recipe) &&
+                      !fields_take_columns(recipe, &keyer->columns, *text, keyer->text, text))
             return false;
     }
     /* 4. Profile. */
@@ -162,16 +176,20 @@ static bool make_key(struct keyer *keyer, uint8_t kind, struct span *text)
     /* 5. Fold. Without a profile, json_take has done it: in strings alone. */
     if (recipe->fold && (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
         *text = fold(keyer, *text);
-    return true;
+    /* An empty value is none, where one was asked for. */
+    return text->length > 0 || recipe->syntax == SYNTAX_JSONL ||
+           (recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe));
 }
 
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
                       struct fault *fault)
 {
-    if (keyer->recipe.syntax != SYNTAX_CSV)
+    if (!recipe_has_column_names(&keyer->recipe))
         return 0;
-    return csv_find_columns(&keyer->recipe, (struct span){line, length}, keyer->text, input,
-                            &keyer->columns, fault);
+    if (columns_find(&keyer->recipe, (struct span){line, length}, keyer->text, input,
+                     &keyer->columns, fault) != 0)
+        return -1;
+    return keyer_reserve(keyer, keyer->size) == 0 ? 0 : fault_errno(fault, input, NULL, ENOMEM);
 }
 
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length, uint8_t kind)
@@ -195,6 +213,11 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
     /* --by url and nothing else */
     bool url_of_line = recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
                        !recipe_has_list(recipe) && !recipe->trim && !recipe->fold;
+    /* --csv, one column and nothing else */
+    size_t column = recipe->syntax == SYNTAX_CSV && recipe->profile == PROFILE_LINE &&
+                            !recipe->fold && kinds != NULL
+                        ? csv_single_column(recipe, &keyer->columns)
+                        : 0;
     for (size_t i = 0; i < n; i++) {
         if (whole || url_of_line) {
             /* Runs of lines that are their own keys, such as URLs in normal form, are hashed in
@@ -212,8 +235,13 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
                 break;
         }
         struct span line = line_of(bytes, starts, i), key = line;
-        bool made = url_of_line ? make_url(keyer, &key)
-                                : make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key);
+        bool made;
+        if (url_of_line)
+            made = make_url(keyer, &key);
+        else if (column != 0 && (kinds[i] & ROW_ODD) == 0)
+            made = csv_take_column(recipe, column, line, kinds[i], keyer->text, &key);
+        else
+            made = make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key);
         if (!made)
             key = line;
         no_key[i] = !made;
