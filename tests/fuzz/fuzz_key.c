@@ -2,13 +2,14 @@
  * fuzz_key - keys of any lines, by any recipe.
  *
  * The first three bytes choose the recipe (recipes.h). The rest are lines, each ended by a newline
- * or the end; with names of columns the first one is the header line.
+ * or the end, or rows of CSV; with names of columns the first one is the header line.
  *
  * What must hold: a key is no longer than keyer.h has room for; a line that counts as no_key is
- * left as it is; keyer_hash says what keyer_text says. A URL in normal form has legal bytes alone,
- * is its own normal form, and has the host and the endpoint of the line. A key made of columns or
- * members is CSV or JSON again, and has itself as its key.
+ * left as it is; keyer_hash says what keyer_text says, whatever is known of a row. A URL in normal
+ * form has legal bytes alone, is its own normal form, and has the host and the endpoint of the
+ * line. A key made of columns or members is CSV or JSON again, and has itself as its key.
  */
+#include "key/columns.h"
 #include "key/keyer.h"
 #include "recipes.h"
 
@@ -35,7 +36,7 @@ static struct key_text text_by(enum profile profile, const char *line, size_t le
     if (!keyers[profile])
         keyers[profile] = new_keyer(&recipe, 3 * PROFILE_LENGTH_MAX);
     INSIST(length <= 3 * PROFILE_LENGTH_MAX || keyer_reserve(keyers[profile], length) == 0);
-    struct key_text text = keyer_text(keyers[profile], line, length);
+    struct key_text text = keyer_text(keyers[profile], line, length, ROW_ODD);
     char *copy = malloc(text.length + 1);
     INSIST(copy);
     text.bytes = memcpy(copy, text.bytes, text.length);
@@ -79,10 +80,21 @@ struct again {
     char open, close; /* NUL: none */
 };
 
+/* How many names or members LIST has. */
+static unsigned names_of(const struct recipe *recipe)
+{
+    char name[RECIPE_NAMES_BYTES + 1];
+    unsigned n = 0;
+
+    for (const char *at = recipe->names; *at != '\0'; n++)
+        recipe_next_name(&at, name);
+    return n;
+}
+
 static bool is_of_one_column(const struct recipe *recipe)
 {
     if (recipe->names[0] != '\0')
-        return strchr(recipe->names, ',') == NULL;
+        return names_of(recipe) == 1 && !recipe->except;
     return recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last;
 }
 
@@ -101,9 +113,8 @@ static struct again again_of(const struct recipe *recipe)
     if (recipe->syntax == SYNTAX_JSONL) {
         again.open = '[', again.close = ']';
         char *end = list + sprintf(list, "/0");
-        unsigned items = 1;
-        for (const char *at = recipe->names; (at = strchr(at, ',')) != NULL; at++)
-            end += sprintf(end, ",/%u", items++);
+        for (unsigned items = 1; items < names_of(recipe); items++)
+            end += sprintf(end, ",/%u", items);
     } else if (is_of_one_column(recipe)) {
         again.open = again.close = '"';
         list[1] = '\0';
@@ -111,6 +122,7 @@ static struct again again_of(const struct recipe *recipe)
         return again;
     }
     memset(second.names, 0, sizeof second.names);
+    second.except = false;
     INSIST(!recipe_parse_fields(&second, list, &wanted));
     again.keyer = new_keyer(&second, 0);
     return again;
@@ -134,50 +146,55 @@ static void check_again(const struct again *again, struct key_text key)
     /* A byte order mark is data, but at the beginning of a line. */
     if (length < 3 || memcmp(line, "\xef\xbb\xbf", 3) != 0) {
         INSIST(keyer_reserve(again->keyer, length) == 0);
-        struct key_text same = keyer_text(again->keyer, line, length);
-        INSIST(!same.no_key && !keyer_wrong(again->keyer) && same.length == key.length &&
+        struct key_text same = keyer_text(again->keyer, line, length, ROW_ODD);
+        INSIST(!same.no_key && same.length == key.length &&
                memcmp(same.bytes, key.bytes, key.length) == 0);
     }
     free(line);
 }
 
-static void check_text(struct key_text text, const char *line, size_t length)
+/* starts[] as hash_lines has it; returns how many lines or rows there are. */
+static size_t find_lines(const struct recipe *recipe, const char *bytes, size_t size,
+                         size_t *starts, uint8_t *kinds)
 {
-    INSIST(text.length <= 9 * length + 64);
-    if (text.no_key)
-        INSIST(text.length == length && memcmp(text.bytes, line, length) == 0);
-}
-
-/* starts[] as hash_lines has it; returns how many lines there are. */
-static size_t find_lines(const char *bytes, size_t size, size_t *starts)
-{
-    size_t n = 0;
+    struct rows rows;
 
     starts[0] = 0;
-    while (n < LINES_MAX && starts[n] <= size) {
-        const char *end = memchr(bytes + starts[n], '\n', size - starts[n]);
-        starts[n + 1] = (end ? (size_t)(end - bytes) : size) + 1;
-        n++;
-    }
-    return n;
+    rows_begin(&rows, recipe_line_ends(recipe, '\n'), true);
+    return rows_find(&rows, bytes, size, starts, kinds, LINES_MAX);
 }
 
+/* `most` is what its key may have. */
 static void check_line(struct keyer *keyer, const struct again *again, const char *line,
-                       size_t length, struct hasher hasher, struct key hashed, bool no_key)
+                       size_t length, uint8_t kind, size_t most, struct hasher hasher,
+                       struct key hashed, bool no_key)
 {
-    struct key_text text = keyer_text(keyer, line, length);
+    struct key_text text = keyer_text(keyer, line, length, kind);
 
-    INSIST(!keyer_wrong(keyer) && no_key == text.no_key);
-    check_text(text, line, length);
+    INSIST(no_key == text.no_key && text.length <= most);
+    if (no_key)
+        INSIST(text.length == length && memcmp(text.bytes, line, length) == 0);
     struct key key = hash_key(text.bytes, text.length,
                               hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
     INSIST(key.lo == hashed.lo && key.hi == hashed.hi);
     if (again->keyer && !text.no_key)
         check_again(again, text);
+    text = keyer_text(keyer, line, length, ROW_ODD);
+    key = hash_key(text.bytes, text.length,
+                   hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
+    INSIST(key.lo == hashed.lo && key.hi == hashed.hi);
     check_url(line, length);
 }
 
-/* Up to a line that is not CSV. */
+/* A header line is like itself, whatever it is like otherwise. */
+static void check_header(const struct recipe *recipe, struct span header, struct span line)
+{
+    INSIST(columns_same(recipe, header, header) &&
+           columns_compare(recipe, header, header) == HEADER_SAME);
+    INSIST(columns_compare(recipe, header, line) == columns_compare(recipe, line, header));
+}
+
+/* Up to a row that is none. */
 static void check_lines(const struct recipe *recipe, struct keyer *keyer, const char *bytes,
                         size_t size)
 {
@@ -185,23 +202,27 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
     const struct hasher hasher = {size % 2 ? HASH_SIPHASH : HASH_XXH3, seed, ~seed};
     size_t starts[LINES_MAX + 1];
     struct key keys[LINES_MAX];
-    uint8_t no_key[LINES_MAX];
-    size_t n = find_lines(bytes, size, starts), i = 0;
+    uint8_t no_key[LINES_MAX], kinds[LINES_MAX];
+    size_t n = find_lines(recipe, bytes, size, starts, kinds), i = 0;
     struct fault fault;
 
     if (recipe_has_column_names(recipe) &&
-        keyer_read_header(keyer, bytes, starts[++i] - 1, "input", &fault) != 0)
+        (n == 0 || keyer_read_header(keyer, bytes, starts[++i] - 1, "input", &fault) != 0))
         return;
     struct again again = again_of(recipe);
     const struct hashes hashes = {hashers_of_keys(hasher), keys + i};
-    size_t end = i + keyer_hash(keyer, bytes, starts + i, n - i, &hashes, 1, no_key + i);
-    for (; i < end; i++)
-        check_line(keyer, &again, bytes + starts[i], starts[i + 1] - starts[i] - 1, hasher, keys[i],
-                   no_key[i]);
-    if (end < n) {
-        keyer_text(keyer, bytes + starts[end], starts[end + 1] - starts[end] - 1);
-        INSIST(recipe->syntax == SYNTAX_CSV && keyer_wrong(keyer));
+    keyer_hash(keyer, bytes, starts + i, recipe->syntax == SYNTAX_CSV ? kinds + i : NULL, n - i,
+               &hashes, 1, no_key + i);
+    for (; i < n; i++) {
+        const struct span line = {bytes + starts[i], starts[i + 1] - starts[i] - 1};
+        check_line(keyer, &again, line.bytes, line.length, kinds[i], 9 * line.length + size + 64,
+                   hasher, keys[i], no_key[i]);
+        check_header(recipe, (struct span){bytes, starts[1] - 1}, line);
     }
+    /* What follows may be no row. */
+    if (starts[n] < size)
+        for (uint8_t kind = 0; kind <= (ROW_QUOTED | ROW_ODD); kind++)
+            keyer_text(keyer, bytes + starts[n], size - 1 - starts[n], kind);
     keyer_free(again.keyer);
 }
 
@@ -216,7 +237,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     INSIST(bytes);
     memcpy(bytes, data + 3, size - 3);
     bytes[size - 3] = '\n';
-    check_lines(&recipe, keyer, bytes, size - 3);
+    check_lines(&recipe, keyer, bytes, size - 2);
     free(bytes);
     keyer_free(keyer);
     return 0;

@@ -9,11 +9,13 @@
  *        7    1  how many bytes come at a time: chance below that
  *        8       the input
  *
- * They are read, split, made keys of, judged by a filter of a few keys and p = 1e-12, in memory or
- * in a file, and handed on. What must come out is what an exact set gives, byte for byte: printed,
- * held back, counted, and what is left of the input when no more lines are wanted.
+ * They, or rows of CSV, are read, split, made keys of, judged by a filter of a few keys and
+ * p = 1e-12, in memory or in a file, and handed on. What must come out is what an exact set gives,
+ * byte for byte: printed, held back, counted, and what is left of the input when no more lines are
+ * wanted.
  */
 #include "filter/create.h"
+#include "key/columns.h"
 #include "key/keyer.h"
 #include "pipeline/pipeline.h"
 #include "recipes.h"
@@ -26,7 +28,7 @@
 #include <unistd.h>
 
 enum {
-    FLAG_NUL = 2,
+    FLAG_NUL = 2,  /* but for CSV whose separator it is */
     FLAG_FILE = 4, /* the filter */
     FLAG_REPEATED = 8,
     FLAG_PIPE = 16,
@@ -112,10 +114,10 @@ static size_t take(void *context, const char *bytes, size_t length, struct fault
     return length;
 }
 
-static struct output output_to(struct text *text, char delimiter)
+static struct output output_to(struct text *text, struct line_ends ends)
 {
-    return (struct output){
-        .fd = -1, .name = "output", .delimiter = delimiter, .append = take, .context = text};
+    return (
+        struct output){.fd = -1, .name = "output", .ends = ends, .append = take, .context = text};
 }
 
 /* --- what should come out --- */
@@ -158,7 +160,7 @@ struct result {
     struct text printed, dropped;
     const char *header; /* the header line, if any; before the first line of each */
     size_t header_length;
-    uint64_t read, selected, not_selected, no_key;
+    uint64_t read, selected, not_selected, no_key, header_again;
     int status;  /* of pipeline_run */
     size_t used; /* bytes of the input, if status is 1 */
 };
@@ -169,58 +171,64 @@ struct way {
     struct recipe recipe;
     size_t buffer, max_line;
     uint64_t most;
-    char delimiter;
+    struct line_ends ends;
     bool header, skips; /* the header line is not printed */
 };
 
-/* One line; `bytes` has room for its delimiter. Returns false if it is not CSV. */
-static bool expect_line(const struct way *way, struct keyer *keyer, char *bytes, size_t length,
+/* One line, whose delimiter follows it. It may be the header line again, which is no line. */
+static void expect_line(const struct way *way, struct keyer *keyer, struct span line, uint8_t kind,
                         struct result *result)
 {
-    INSIST(keyer_reserve(keyer, length + 1) == 0);
-    struct key_text key = keyer_text(keyer, bytes, length);
-    if (keyer_wrong(keyer) != NULL)
-        return false;
-    bool wanted = count_key(key) == ((way->flags & FLAG_REPEATED) != 0 ? 2 : 1);
-    result->read++;
-    result->no_key += key.no_key;
-    bytes[length] = way->delimiter;
+    struct span header = {result->header, result->header_length - 1};
+    bool again = way->header && columns_same(&way->recipe, line, header), wanted = false;
+    if (!again) {
+        INSIST(keyer_reserve(keyer, line.length) == 0);
+        struct key_text key = keyer_text(keyer, line.bytes, line.length, kind);
+        wanted = count_key(key) == ((way->flags & FLAG_REPEATED) != 0 ? 2 : 1);
+        result->no_key += key.no_key;
+    }
+    result->read += !again;
+    result->header_again += again;
+    result->selected += wanted;
+    result->not_selected += !again && !wanted;
     struct text *to = wanted ? &result->printed : &result->dropped;
     if (to->length == 0 && !(wanted && way->skips))
         text_add(to, result->header, result->header_length);
-    text_add(to, bytes, length + 1);
-    result->selected += wanted;
-    result->not_selected += !wanted;
-    return true;
+    text_add(to, line.bytes, line.length + 1);
 }
 
+/* The last line has a delimiter in any case. */
 static void expect(const struct way *way, const uint8_t *input, size_t size, struct result *result)
 {
     char *copy = malloc(size + 1);
     struct keyer *keyer = keyer_new(&way->recipe);
+    struct rows rows;
+    uint8_t kind = 0;
     INSIST(copy != NULL && keyer != NULL);
     memcpy(copy, input, size);
-    for (size_t at = 0, end; at < size; at = end + 1) {
-        const char *found = memchr(copy + at, way->delimiter, size - at);
-        end = found != NULL ? (size_t)(found - copy) : size;
+    copy[size] = way->ends.delimiter;
+    const size_t length = size + (size > 0 && copy[size - 1] != way->ends.delimiter);
+    rows_begin(&rows, way->ends, true);
+    for (size_t starts[2] = {0, 0}; starts[0] < length; starts[0] = starts[1]) {
         if (result->selected == way->most)
             break;
-        if (end - at > way->max_line) {
+        bool found = rows_find(&rows, copy, length, starts, &kind, 1) == 1;
+        struct span line = {copy + starts[0], found ? starts[1] - starts[0] - 1 : 0};
+        if (!found || line.length > way->max_line) {
             result->status = -1;
-        } else if (at == 0 && way->header) {
+        } else if (starts[0] == 0 && way->header) {
             struct fault fault;
-            INSIST(keyer_reserve(keyer, end + 1) == 0);
-            result->status = keyer_read_header(keyer, copy, end, "input", &fault);
-            copy[end] = way->delimiter;
+            INSIST(keyer_reserve(keyer, line.length) == 0);
+            result->status = keyer_read_header(keyer, copy, line.length, "input", &fault);
             result->header = copy;
-            result->header_length = end + 1;
+            result->header_length = line.length + 1;
         } else {
-            result->status = expect_line(way, keyer, copy + at, end - at, result) ? 0 : -1;
+            expect_line(way, keyer, line, kind, result);
         }
         if (result->status != 0)
             break;
-        if (at > 0 || !way->header)
-            result->used = end + 1;
+        if (starts[0] > 0 || !way->header)
+            result->used = starts[1];
     }
     if (result->selected == way->most)
         result->status = 1;
@@ -267,8 +275,8 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     struct fault fault;
     bool file = (way->flags & (FLAG_FILE | FLAG_REPEATED)) == FLAG_FILE;
     struct filter *filter = filter_of(way, file), *repeated = NULL;
-    struct output output = output_to(&result->printed, way->delimiter);
-    struct output dropped = output_to(&result->dropped, way->delimiter);
+    struct output output = output_to(&result->printed, way->ends);
+    struct output dropped = output_to(&result->dropped, way->ends);
     if ((way->flags & FLAG_REPEATED) != 0)
         repeated = filter_of(way, false);
     INSIST(filter != NULL);
@@ -284,7 +292,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
         .output = &output,
         .dropped = (way->flags & FLAG_DROPPED) != 0 ? &dropped : NULL,
         .counts = &counts,
-        .delimiter = way->delimiter,
+        .ends = way->ends,
         .header = way->header,
         .header_lines = &header_lines,
         .output_headed = way->skips,
@@ -294,7 +302,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     INSIST(writer != NULL);
     struct pipeline *pipeline = pipeline_new(&plan);
     int fd = input_of(input, size, (way->flags & FLAG_PIPE) != 0);
-    struct input *from = input_new(fd, "input", way->delimiter, way->buffer, way->max_line);
+    struct input *from = input_new(fd, "input", way->ends.delimiter, way->buffer, way->max_line);
     INSIST(pipeline != NULL && from != NULL);
     reads.fd = fd;
     result->status = pipeline_run(pipeline, from, &fault);
@@ -303,6 +311,7 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     result->selected = counts.selected;
     result->not_selected = counts.dropped;
     result->no_key = counts.no_key;
+    result->header_again = counts.header_again;
     if (result->status == 1 && (way->flags & FLAG_PIPE) == 0)
         result->used = (size_t)lseek(fd, 0, SEEK_CUR);
     close(fd);
@@ -325,10 +334,13 @@ static void check_lines(const uint8_t *data, size_t size)
         .buffer = 1 + data[4],
         .max_line = data[5] == 255 ? 1 << 30 : data[5],
         .most = data[6] == 255 ? UINT64_MAX : data[6],
-        .delimiter = (data[0] & FLAG_NUL) != 0 ? '\0' : '\n',
         .header = (data[0] & FLAG_HEADING) != 0,
         .skips = (data[0] & FLAG_SKIP) != 0,
     };
+    /* A separator ends no row. */
+    bool nul = (data[0] & FLAG_NUL) != 0 &&
+               !(way.recipe.syntax == SYNTAX_CSV && way.recipe.separator == '\0');
+    way.ends = recipe_line_ends(&way.recipe, nul ? '\0' : '\n');
     way.header |= recipe_has_column_names(&way.recipe);
     struct result wanted = {.status = 0}, got = {.status = 0};
     reads.state = data[7];
@@ -340,6 +352,7 @@ static void check_lines(const uint8_t *data, size_t size)
     INSIST((way.flags & FLAG_DROPPED) == 0 || text_same(&got.dropped, &wanted.dropped));
     INSIST(got.read == wanted.read && got.selected == wanted.selected);
     INSIST(got.not_selected == wanted.not_selected && got.no_key == wanted.no_key);
+    INSIST(got.header_again == wanted.header_again);
     INSIST(wanted.status != 1 || wanted.read == 0 || (way.flags & FLAG_PIPE) != 0 ||
            got.used == wanted.used);
     free(wanted.printed.bytes);

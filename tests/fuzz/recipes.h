@@ -22,10 +22,10 @@ enum {
 enum { RECIPE_LISTS = 16 };
 
 static const char *const recipe_lists[][RECIPE_LISTS] = {
-    [SYNTAX_FIELDS] = {NULL, "1", "2", "3", "1,3", "2-", "-2", "1-", "3-4", "2-3,5-", "2,4,6,8",
-                       "1,3,5,7,9,11,13,15", "100", "2-", "1", "65535"},
-    [SYNTAX_CSV] = {"1-", "1", "2", "3", "1,3", "2-", "-2", "2-3,5-", "65535", "a", "b", "a,b",
-                    "b,a", "id", "c,b,a", " a"},
+    [SYNTAX_FIELDS] = {NULL, "1", "2", "3", "1,3", "2-", "a", "b,a,\"1\"", "3-4", "2-3,5-",
+                       "2,4,6,8", "1,3,5,7,9,11,13,15", "100", "!2,4-5", "!a", "65535"},
+    [SYNTAX_CSV] = {"1-", "1", "2", "3", "1,3", "2-", "!1,3", "2-3,5-", "65535", "a", "!a,b", "a,b",
+                    "b,a", "\"1\",\"a,\"\"b\"", "c,b,a", "!b"},
     [SYNTAX_JSONL] = {"a", "/a", "b,a", "a,/a", "/0", "/0,/2,/1", "/a/b", "/a/0", "/", "/~0/~1",
                       "/a/b,b,/b/a/0", "a~", "0", "/1/a", "id", "b"},
 };
@@ -38,10 +38,6 @@ static inline struct recipe recipe_chosen(const uint8_t *choice)
     if ((choice[0] & SWITCH_CSV) != 0)
         recipe.syntax = (choice[0] & SWITCH_JSONL) != 0 ? SYNTAX_JSONL : SYNTAX_CSV;
     const char *list = recipe_lists[recipe.syntax][choice[2] % RECIPE_LISTS];
-    if (list != NULL)
-        INSIST(!recipe_parse_fields(&recipe, list, &wanted));
-    if (recipe.syntax != SYNTAX_JSONL || strchr(list, ',') == NULL)
-        INSIST(!recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &wanted));
     if (recipe.syntax != SYNTAX_JSONL && list != NULL && (choice[0] & SWITCH_SEPARATED) != 0) {
         recipe.separated = true;
         recipe.separator = (char)choice[1];
@@ -50,6 +46,13 @@ static inline struct recipe recipe_chosen(const uint8_t *choice)
         recipe.separated = true;
         recipe.separator = ',';
     }
+    /* Names of columns are for lines with a separator. */
+    if (list != NULL && recipe.syntax == SYNTAX_FIELDS && !recipe.separated)
+        list = strpbrk(list, "!ab") != NULL ? "2" : list;
+    if (list != NULL)
+        INSIST(!recipe_parse_fields(&recipe, list, &wanted));
+    if (recipe.syntax != SYNTAX_JSONL || strchr(list, ',') == NULL)
+        INSIST(!recipe_parse_profile(&recipe, profile_names[choice[0] % PROFILES], &wanted));
     return recipe;
 }
 
