@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Records of CSV and JSON lines that make life hard for whoever takes keys of them.
 
-    generate.py csv [-t SEP] [-z] LINES SEED     good records; the first may serve as a header line
-    generate.py broken [-t SEP] [-z] FILES SEED DIRECTORY
+    generate.py csv [-t SEP] [-z] [--trim] RECORDS SEED
+                                                 good ones; the first may serve as a header line
+    generate.py broken [-t SEP] [-z] [--trim] FILES SEED DIRECTORY
                                                  small files there: 0, 1 ...; most have an error
     generate.py jsonl [-z] LINES SEED            JSON texts, of which about a third are not valid
 
@@ -29,14 +30,20 @@ URLS = [b"http://A/%7e", b"http://a/~", b"HTTP://a:80/~#x", b" http://a/~\x01", 
 VALUES = URLS + URLS + [
     b"", b"", b" ", b"a", b"A", b"a", b" a", b"a\t", b"\va\f", b"b", b"1", b"01", b'"', b'""', b'5" disk', b'a"b', b',"',
     b",", b"x,y", b"x;y", b";", b"\t", b"a\r", b"\r", b"a\rb", b"\r\r", b"\0", b"a\0b", b"\xc3\xa9", b"\xff", b"\xef\xbb",
-    BYTE_ORDER_MARK, BYTE_ORDER_MARK + b"a", b"'a'", b"a=b", b"\\", b'\\"', b"id", b"-1",
+    BYTE_ORDER_MARK, BYTE_ORDER_MARK + b"a", b"'a'", b"a=b", b"\\", b'\\"', b"id", b"-1", b"a\nb", b"\n", b'"\n"', b' "a" b',
 ]  # fmt: skip
 HEADERS = [b"name", b"id", b"x y", b"", b"Name", b" ID", b"a,b", b'q"', b"caf\xc3\xa9"]
 
 
 class Csv:
-    def __init__(self, chance, separator, delimiter):
-        self.chance, self.separator, self.other = chance, separator, b"\n\0".replace(delimiter, b"")
+    def __init__(self, chance, separator, delimiter, trims=False):
+        self.chance, self.separator, self.delimiter = chance, separator, delimiter
+        # Not to be written without quotes; with blanks in front, where these count, a quote may be.
+        ends = re.escape(separator + delimiter)
+        blanks = b" \t\r\v\f".replace(separator, b"")
+        blanks = b"[%s]*" % blanks if trims else b'(?!([%s]+"[^"%s]*"))[%s]*' % (blanks, ends, blanks)
+        self.quoted = re.compile(b'[%s]|%s"' % (ends, blanks) + rb"|.*\r\Z", re.DOTALL)
+        self.special = re.compile(b"[%s]" % ends)
         self.recent = []
 
     def value(self):
@@ -46,19 +53,19 @@ class Csv:
             value += self.chance.choice(VALUES)
         elif draw < 0.2:
             value = (value + b"x" * self.chance.randrange(80))[::-1] + value
-        return value.replace(b"\0", self.other)
+        return value.replace(b"\0", b"\n") if self.delimiter == b"\0" else value
 
     def written(self, values):
-        """One of the records that have these values; the last field alone may end with a CR more."""
+        """One of the records that have these values; CRs may be at its end."""
         fields = []
         for value in values:
             bare = value.removeprefix(BYTE_ORDER_MARK) if not fields else value
-            if bare.startswith(b'"') or self.separator in value or self.chance.random() < 0.3:
+            if self.special.search(value) or self.quoted.match(bare) or self.chance.random() < 0.3:
                 value = b'"' + value.replace(b'"', b'""') + b'"'
             fields.append(value)
         record = self.separator.join(fields)
         draw = self.chance.random()
-        return (BYTE_ORDER_MARK if draw < 0.1 else b"") + record + (b"\r" if draw % 0.1 < 0.03 else b"")
+        return (BYTE_ORDER_MARK if draw < 0.1 else b"") + record + b"\r" * (draw % 0.1 < 0.03) * (1 + (draw % 0.01 < 0.003))
 
     def next(self):
         chance = self.chance
@@ -85,7 +92,7 @@ class Csv:
     def maybe_broken(self):
         if self.chance.random() < 0.3:
             return self.next()
-        pieces = [b'"', b'"', b'""', b"a", self.separator, self.separator, b"\r", b" ", BYTE_ORDER_MARK]
+        pieces = [b'"', b'"', b'""', b"a", self.separator, self.separator, b"\r", b" ", BYTE_ORDER_MARK, b"\n"]
         return b"".join(self.chance.choices(pieces, k=self.chance.randrange(8)))
 
 
@@ -234,6 +241,7 @@ def parse_arguments():
     parser.add_argument("kind", choices=("csv", "broken", "jsonl"))
     parser.add_argument("-t", type=parse_separator, dest="separator", default=b",")
     parser.add_argument("-z", action="store_const", const=b"\0", default=b"\n", dest="delimiter")
+    parser.add_argument("--trim", action="store_true")
     parser.add_argument("count", type=int)
     parser.add_argument("seed")
     parser.add_argument("directory", nargs="?")
@@ -247,7 +255,7 @@ def main():
     if arguments.kind == "jsonl":
         lines = Jsonl(chance, end)
     else:
-        lines = Csv(chance, arguments.separator, end)
+        lines = Csv(chance, arguments.separator, end, arguments.trim)
     if arguments.kind == "broken":
         for number in range(arguments.count):
             with open(f"{arguments.directory}/{number}", "wb") as file:

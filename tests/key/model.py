@@ -10,9 +10,10 @@ recipes that are right. Nothing is shared with the C code: the two are written f
 that a slip in one of them shows. Exit: 2 if the rest of a FILE was left; LEFT, its name and the
 number of the line are then on stderr.
 
-A key is made in five steps: the bytes of the line; blanks at its ends; fields; profile; case. Where
-a step finds nothing to take, the line has no key: it is compared as a whole line, never equal to
-another line's key. `None` says so here.
+A key is made in five steps: the bytes of the line, or with --csv of the row, which may have several; blanks
+at its ends; fields; profile; case. Where a step finds nothing to take, or nothing but an empty value where one
+was asked for, the line has no key: it is compared as a whole line, never equal to another line's key. `None`
+says so here.
 """
 
 import argparse
@@ -25,10 +26,13 @@ TO_THE_END = None
 
 # --- Step 2: blanks at the ends -----------------------------------------------------------------
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BLANKS = b" \t\r\v\f"
+
 
 def trim(line, separator):
     """Of a line, a field or a value. A separator is not trimmed: it may bound an empty field."""
-    return line.strip(b" \t\r\v\f".replace(separator or b"", b""))
+    return line.strip(BLANKS.replace(separator or b"", b""))
 
 
 # --- Step 3: fields -----------------------------------------------------------------------------
@@ -59,70 +63,123 @@ def parse_separator(text):
     return text.encode("latin-1").decode("unicode_escape").encode("latin-1")
 
 
-def choose(found, ranges):
-    """In the order of the line; None if one of the ranges begins after its last field."""
-    if ranges[-1][0] > len(found):
+def choose(found, recipe):
+    """Those that are there, in the order of the line or of the names; None if the first is missing or empty.
+    Of names, one that is missing is empty."""
+    if recipe.names:
+        chosen = [found[at] if at < len(found) else b"" for at in recipe.columns]
+    elif recipe.ranges[0][0] > len(found):
         return None
-    return [field for first, last in ranges for field in found[first - 1 : last]]
+    else:
+        chosen = [field for first, last in recipe.ranges for field in found[first - 1 : last]]
+    return chosen if chosen and chosen[0] else None
+
+
+def split_fields(line, recipe):
+    separator = recipe.separator
+    found = line.split(separator) if separator else re.findall(rb"[^ \t]+", line)
+    return [trim(field, separator) for field in found] if recipe.trim else found
 
 
 def fields(line, recipe):
-    separator = recipe.separator
-    found = line.split(separator) if separator else re.findall(rb"[^ \t]+", line)
-    chosen = choose(found, recipe.ranges)
-    if chosen and recipe.trim:
-        chosen = [trim(field, separator) for field in chosen]
-    return chosen and (separator or b" ").join(chosen)
+    chosen = choose(split_fields(line, recipe), recipe)
+    return chosen and (recipe.separator or b" ").join(chosen)
 
 
-# --- Steps 2 and 3 with --csv -------------------------------------------------------------------
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# --- Steps 1 to 3 with --csv --------------------------------------------------------------------
 
 
 class Left(Exception):
-    """The rest of an input is left, for an error in this line."""
+    """The rest of an input is left, for an error in this line, or in the row that begins with it."""
 
 
-def csv_values(line, separator):
-    """The values of a record. In quotes: up to a quote that is not doubled, which a separator or the
-    end follows. Without: not with a quote in front, up to a separator."""
-    line = line.removeprefix(BYTE_ORDER_MARK).removesuffix(b"\r")
-    end = re.escape(separator)
-    value = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|((?!")[^%s]*))(%s|\Z)' % (end, end))
-    values, at = [], 0
-    while True:
-        match = value.match(line, at)
-        if not match:
-            raise Left
-        values.append(match[2] if match[1] is None else match[1].replace(b'""', b'"'))
-        if not match[3]:
-            return values
-        at = match.end()
+class Rows:
+    """Where rows end, and what their values are. With -z a row is given by itself, without its end."""
+
+    def __init__(self, separator, trims, newline_ends):
+        self.separator, self.trims = separator, trims
+        blanks = re.escape(BLANKS.replace(separator, b""))
+        ends = re.escape(separator) + (b"\\n" if newline_ends else b"")
+        around = b"[%s]*" % blanks if trims else b""
+        # In quotes: up to a quote that is not doubled. Without: up to a separator or the end.
+        self.quoted = re.compile(around + rb'"([^"]*(?:""[^"]*)*)"' + around)
+        self.bare = re.compile(rb"[^%s]*" % ends)
+        # A quote that may have been meant to open a field.
+        self.doubtful = re.compile(rb'[%s]+"[^"%s]*([%s]|\Z)' % (blanks, ends, ends))
+        # In the first row, a CR outside quotes is at its end.
+        self.followed = re.compile(rb"\r(?![\r\n]|\Z)") if newline_ends else None
+
+    def take(self, text, at=0, first=False):
+        """The values of the row that begins at `at`, and where it ends."""
+        at += 3 * text.startswith(BYTE_ORDER_MARK, at)
+        values = []
+        while True:
+            match = self.quoted.match(text, at)
+            if match:
+                value, outside = match[1].replace(b'""', b'"'), [(at, match.start(1)), (match.end(1), match.end())]
+                end = match.end()
+                if not self.trims:
+                    end = re.compile(rb"\r*").match(text, end).end()
+            else:
+                if not self.trims and self.doubtful.match(text, at) or self.opens(text, at):
+                    raise Left
+                end = self.bare.match(text, at).end()
+                value, outside = text[at:end], [(at, end)]
+            last = end == len(text) or self.followed is not None and text.startswith(b"\n", end)
+            if first and self.followed and any(self.followed.search(text[a : b + 1]) for a, b in outside):
+                raise Left
+            if match and not last and (end > match.end() or not text.startswith(self.separator, end)):
+                raise Left
+            if last and not match:
+                value = value.rstrip(b"\r")
+            values.append(trim(value, self.separator) if self.trims else value)
+            if last:
+                return values, end
+            at = end + 1
+
+    def opens(self, text, at):
+        """Whether a quote opens a field there that is not closed."""
+        blanks = BLANKS.replace(self.separator, b"") if self.trims else b""
+        while text[at : at + 1] and text[at] in blanks:
+            at += 1
+        return text.startswith(b'"', at)
 
 
-def trimmed_values(line, recipe):
-    separator = recipe.separator or b","
-    values = csv_values(line, separator)
-    return [trim(value, separator) for value in values] if recipe.trim else values
+def rows_of(recipe):
+    return Rows(recipe.separator or b",", recipe.trim, recipe.delimiter == b"\n")
+
+
+def values_of(line, recipe):
+    """Of a line or row by itself."""
+    return rows_of(recipe).take(line)[0] if recipe.csv else split_fields(line, recipe)
+
+
+def header_fields(line, recipe):
+    """Of a line that may be a header line; one field without --csv and a separator."""
+    if recipe.csv:
+        return values_of(line, recipe)
+    line = line.removeprefix(BYTE_ORDER_MARK).rstrip(b"\r")
+    if recipe.separator:
+        return split_fields(line, recipe)
+    return [trim(line, None) if recipe.trim else line]
 
 
 def find_columns(header, recipe):
-    """Where the columns are whose names -f has."""
-    columns = trimmed_values(header, recipe)
-    if any(columns.count(name) != 1 for name in recipe.names or []):
-        raise Left
-    return [columns.index(name) for name in recipe.names or []]
+    """Where the columns are whose names -f has; or all but these, in the order of their names."""
+    columns = header_fields(header, recipe)
+    names = recipe.names or []
+    if any(columns.count(name) != 1 for name in names):
+        raise Left(1)
+    if recipe.but:
+        return sorted((at for at, name in enumerate(columns) if name not in names), key=lambda at: (columns[at], at))
+    return [columns.index(name) for name in names]
 
 
 def csv_fields(line, recipe):
-    values = trimmed_values(line, recipe)
+    chosen = choose(values_of(line, recipe), recipe)
     if recipe.names:
-        chosen = [values[at] for at in recipe.columns if at < len(values)]
-        chosen = chosen if len(chosen) == len(recipe.columns) else None
-        single = len(recipe.names) == 1
+        single = len(recipe.names) == 1 and not recipe.but
     else:
-        chosen = choose(values, recipe.ranges)
         single = recipe.ranges[0][0] == recipe.ranges[-1][1]
     if chosen is None or single:
         return chosen and chosen[0]
@@ -408,14 +465,16 @@ def key_of(line, recipe):
     elif recipe.csv:
         key = csv_fields(line, recipe)
     else:
-        key = trim(line, recipe.separator) if recipe.trim else line
-        if recipe.ranges:
+        key = trim(line.removeprefix(BYTE_ORDER_MARK), recipe.separator) if recipe.trim else line
+        if recipe.ranges or recipe.names:
             key = fields(key, recipe)
     if recipe.by and key is not None:
         key = recipe.by(key) if len(key) <= PROFILE_BYTES_MAX else None
-    if key is None or not recipe.fold or recipe.jsonl and not recipe.by:
-        return key
-    return key.lower()
+    if recipe.fold and key is not None and not (recipe.jsonl and not recipe.by):
+        key = key.lower()
+    if key == b"" and (recipe.csv or recipe.ranges or recipe.names):
+        return None
+    return key
 
 
 # --- Lines in and out ---------------------------------------------------------------------------
@@ -437,19 +496,40 @@ def parse_arguments():
     return set_list(parser.parse_args())
 
 
+def split_list(text):
+    """The items of LIST, each with whether it is in quotes, as CSV has them."""
+    items = re.findall(r'(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))', text)
+    return [(quoted.replace('""', '"'), True) if quoted else (plain, False) for quoted, plain in items]
+
+
 def set_list(recipe):
     """LIST as numbers, names of columns or items of --jsonl; equal ones count once."""
     recipe.ranges = recipe.names = recipe.items = None
-    text = recipe.list or ("1-" if recipe.csv else None)
-    once = list(dict.fromkeys((text or "").split(",")))
+    text = recipe.list or ("1-" if recipe.csv else "")
+    recipe.but = text.startswith("!") and not recipe.jsonl
+    items = split_list(text.removeprefix("!") if recipe.but else text)
+    once = list(dict.fromkeys(item for item, _ in items))
     if recipe.jsonl:
         recipe.items = once
-    elif recipe.csv and not re.fullmatch("[0-9,-]+", text):
+    elif not all(re.fullmatch("[0-9-]*", item) and not quoted for item, quoted in items):
         recipe.names = [os.fsencode(name) for name in once]
         recipe.header = True
     elif text:
-        recipe.ranges = parse_fields(text)
+        recipe.ranges = parse_fields(text.removeprefix("!"))
+        if recipe.but:
+            recipe.ranges = all_but(recipe.ranges)
     return recipe
+
+
+def all_but(ranges):
+    left, at = [], 1
+    for first, last in ranges:
+        if at < first:
+            left.append((at, first - 1))
+        if last is TO_THE_END:
+            return left
+        at = last + 1
+    return left + [(at, TO_THE_END)]
 
 
 class Output:
@@ -464,31 +544,57 @@ class Output:
         itself = key is None
         if itself:
             key = line
-        sys.stdout.buffer.write((b"none\t" if itself else b"key\t") + key + end)
+        sys.stdout.buffer.write((b"none\t" if itself else b"key\t") + (key if itself else self.shown(key)) + end)
         if key not in self.seen[itself]:
             if header is not None and not self.seen[True] and not self.seen[False]:
                 self.recipe.first.write(header + end)
             self.seen[itself].add(key)
             self.recipe.first.write(line + end)
 
+    def shown(self, key):
+        """A key is a line."""
+        if b"\r" in key or b"\n" in key:
+            key = b'"' + key.replace(b'"', b'""') + b'"'
+        return key if self.recipe.delimiter == b"\0" else key.replace(b"\n", b"\\n")
 
-def take_input(name, lines, recipe, output):
-    """Returns whether it was taken to its end."""
-    lines = lines if lines[-1] else lines[:-1]
-    header = None
-    for number, line in enumerate(lines, 1):
+
+def split(data, recipe):
+    """The lines or rows of an input, each with the number of its first line. Raises Left for a row that is none."""
+    if not recipe.csv or recipe.delimiter == b"\0":
+        lines = data.split(recipe.delimiter)
+        for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+            if recipe.csv:
+                try:
+                    rows_of(recipe).take(line)
+                except Left:
+                    raise Left(number) from None
+            yield number, line
+        return
+    at, number, rows = 0, 1, rows_of(recipe)
+    while at < len(data):
         try:
+            _, end = rows.take(data, at, at == 0)
+        except Left:
+            raise Left(number) from None
+        yield number, data[at:end]
+        number += data.count(b"\n", at, end + 1)
+        at = end + 1
+
+
+def take_input(name, data, recipe, output):
+    """Returns whether it was taken to its end."""
+    header = None
+    try:
+        for number, line in split(data, recipe):
             if recipe.header and number == 1:
                 header = line
-                # Its quotes must be right, too, even if nobody asks for names.
-                recipe.columns = find_columns(line, recipe) if recipe.csv else None
-                continue
-            key = key_of(line, recipe)
-        except Left:
-            print("LEFT", name, number, file=sys.stderr)
-            return False
-        output.write(key, line, header)
-    return True
+                recipe.columns = find_columns(line, recipe)
+            elif header is None or header_fields(line, recipe) != header_fields(header, recipe):
+                output.write(key_of(line, recipe), line, header)
+        return True
+    except Left as left:
+        print("LEFT", name, *left.args, file=sys.stderr)
+        return False
 
 
 def main():
@@ -498,8 +604,8 @@ def main():
     whole = True
     for name in recipe.files or ["-"]:
         with sys.stdin.buffer if name == "-" else open(name, "rb") as file:
-            lines = file.read().split(recipe.delimiter)
-        whole = take_input(name, lines, recipe, output) and whole
+            data = file.read()
+        whole = take_input(name, data, recipe, output) and whole
     return 0 if whole else 2
 
 

@@ -1,5 +1,6 @@
 /* What part of a line counts: examples beyond those of tests/keys.bats, fields as the plainest way
  * finds them, and what must hold of any line. */
+#include "key/columns.h"
 #include "key/endpoint.h"
 #include "key/keyer.h"
 
@@ -21,11 +22,22 @@ static struct recipe fields(const char *list, const char *separator)
 {
     struct recipe recipe = {.trim = false};
     const char *wanted;
-    const char *fault = recipe_parse_fields(&recipe, list, &wanted);
-    tap_check(fault == NULL, "-f %s: %s", list, fault);
+    const char *fault = NULL;
     if (separator != NULL)
         fault = recipe_parse_separator(&recipe, separator, &wanted);
     tap_check(fault == NULL, "-t %s: %s", separator, fault);
+    fault = recipe_parse_fields(&recipe, list, &wanted);
+    tap_check(fault == NULL, "-f %s: %s", list, fault);
+    return recipe;
+}
+
+/* Of CSV; NULL: all columns. */
+static struct recipe csv(const char *list, char separator)
+{
+    struct recipe recipe = {.syntax = SYNTAX_CSV, .separated = true, .separator = separator};
+    const char *wanted;
+    const char *fault = list != NULL ? recipe_parse_fields(&recipe, list, &wanted) : NULL;
+    tap_check(fault == NULL, "--csv -f %s: %s", list, fault);
     return recipe;
 }
 
@@ -48,7 +60,7 @@ static void check_bytes(struct recipe recipe, const char *line, size_t length, c
 {
     char options[RECIPE_TEXT];
     struct keyer *keyer = keyer_of(recipe);
-    struct key_text text = keyer_text(keyer, line, length);
+    struct key_text text = keyer_text(keyer, line, length, ROW_ODD);
     recipe_text(&recipe, options);
     tap_check(text.no_key == (key == NULL), "%s: '%.*s' has no key: %d", options, (int)length, line,
               text.no_key);
@@ -164,8 +176,11 @@ static void steps(void)
     tab.trim = comma.trim = true;
     check((struct recipe){.trim = true}, " \t\r\v\fa b\r ", "a b");
     check((struct recipe){.trim = true}, " \r", "");
+    check((struct recipe){.trim = true}, "\xef\xbb\xbf\xef\xbb\xbf a", "\xef\xbb\xbf a");
+    check((struct recipe){.trim = true}, " \xef\xbb\xbf", "\xef\xbb\xbf");
+    check((struct recipe){.trim = true}, "\xef\xbb\xbf \r", "");
     check((struct recipe){.trim = true}, "\na\x1f", "\na\x1f");
-    check(tab, "a\t\r", "");
+    check(tab, "a\t\r", NULL);
     check(tab, "\t b", "b");
     check(tab, "x\t\v b \f\ty", "b");
     check(tab, " \ta", "a");
@@ -206,10 +221,11 @@ static bool is_wanted(const struct recipe *recipe, unsigned field)
 }
 
 /* The plainest way: every byte is asked which field it is in. Returns the length of what is wanted,
- * or -1 if a field is missing. */
+ * or -1 if its first field is missing or empty. */
 static int plain_fields(const struct recipe *recipe, const char *line, size_t length, char *out)
 {
     unsigned field = recipe->separated;
+    bool empty = true; /* the first of them */
     int n = 0, taken = 0;
     for (size_t i = 0; i <= length && recipe->separated; i++) {
         bool ends = i == length || line[i] == recipe->separator;
@@ -217,6 +233,7 @@ static int plain_fields(const struct recipe *recipe, const char *line, size_t le
             out[n++] = recipe->separator;
         if (!ends && is_wanted(recipe, field))
             out[n++] = line[i];
+        empty &= ends || field != recipe->range[0].first;
         field += ends && i < length;
     }
     for (size_t i = 0; i < length && !recipe->separated; i++) {
@@ -227,8 +244,9 @@ static int plain_fields(const struct recipe *recipe, const char *line, size_t le
             out[n++] = ' ';
         if (!blank && is_wanted(recipe, field))
             out[n++] = line[i];
+        empty &= blank || field != recipe->range[0].first;
     }
-    return recipe->range[recipe->ranges - 1].first <= field ? n : -1;
+    return empty ? -1 : n;
 }
 
 /* Lines of all lengths around a block of 64 bytes, of few fields and of many. */
@@ -250,6 +268,303 @@ static void fields_the_plain_way(void)
     }
 }
 
+/* --- rows of CSV --- */
+
+/* Checks the key of a line, with the columns of a header line, as check() does. */
+static void check_named(struct recipe recipe, const char *header, const char *line, const char *key)
+{
+    char options[RECIPE_TEXT];
+    struct fault fault;
+    struct keyer *keyer = keyer_of(recipe);
+    recipe_text(&recipe, options);
+    if (tap_check(keyer_read_header(keyer, header, strlen(header), "input", &fault) == 0, "%s: %s",
+                  options, fault.reason)) {
+        struct keyer *copy = keyer_copy(keyer);
+        struct key_text text = keyer_text(copy, line, strlen(line), ROW_ODD);
+        tap_check(text.no_key ? key == NULL : key != NULL && text_is(text, key, strlen(key)),
+                  "%s: '%s' below '%s' gives '%.*s', not '%s'", options, line, header,
+                  (int)text.length, text.bytes, key);
+        keyer_free(copy);
+    }
+    keyer_free(keyer);
+}
+
+static void rows_of_csv(void)
+{
+    static const struct example second[] = {
+        {"7,\"two\nlines\"", "two\nlines"},
+        {"1,\"a,\"\"b\"\"\"", "a,\"b\""},
+        {"1,5\" disk", "5\" disk"},
+        {"1,\"\",x", NULL},
+        {"1,\r\r", NULL},
+        {"1,a\r\r", "a"},
+        {"1,\"a\r\"\r\r", "a\r"},
+        {"1,\"\"\"\"", "\""},
+        {"1, \"a\"", " \"a\""},
+        {"1,\"unfin", NULL},
+        {"1,\"a\"b", NULL},
+        {"1,x,\"", NULL},
+        {"\"1\" ,x", NULL},
+        {"1", NULL},
+        {"", NULL},
+        {"\xef\xbb\xbf\"1,\",b", "b"},
+        {NULL, NULL},
+    };
+    static const struct example trimmed[] = {
+        {"1, \"a\nb\"\t,c", "a\nb"}, {"1, \" a \" \r", "a"}, {"1,\" \",x", NULL},
+        {"1, \"a\" b", NULL},        {" 1 , a b ,", "a b"},  {NULL, NULL},
+    };
+    static const struct example several[] = {
+        {"x,\"y,z\"", "x,\"y,z\""},
+        {"x", "x"},
+        {"x,,", "x,"},
+        {",y", NULL},
+        {"\"\",y", NULL},
+        {"a\r,\"5\"\" disk\"", "\"a\r\",\"5\"\" disk\""},
+        {"5\" disk,\"a\nb\",c,d", "\"5\"\" disk\",\"a\nb\",d"},
+        {NULL, NULL},
+    };
+    struct recipe trim = csv("2", ',');
+    trim.trim = true;
+    check_all(csv("2", ','), second);
+    check_all(trim, trimmed);
+    check_all(csv("1,2,4-", ','), several);
+    check(csv(NULL, ';'), "a;\"b;c\"", "a;\"b;c\"");
+    check(csv(NULL, ';'), ";b", NULL);
+    check(csv("!2,4-", ';'), "a;b;c;d", "a;c");
+}
+
+static void names_of_columns(void)
+{
+    static const char header[] = "\xef\xbb\xbfid,\"last, first\",2019,\"a\"\"b\"\r\r";
+    const struct recipe two = csv("\"2019\",id", ','), one = csv("\"last, first\"", ',');
+    check_named(two, header, "7,x,\"a,b\"", "\"a,b\",7");
+    check_named(two, header, ",x,2", "2,");
+    check_named(two, header, "7,x,", NULL);
+    check_named(two, header, "7,x", NULL);
+    check_named(csv("id,\"2019\"", ','), header, "7,x", "7,");
+    check_named(one, header, "7,\"a\nb\"", "a\nb");
+    check_named(csv("\"a\"\"b\"", ','), header, "7,,,8,9", "8");
+    /* All but some: in byte order of the names, wherever the columns are. */
+    check_named(csv("!id", ','), header, "7,x,y,z", "y,z,x");
+    check_named(csv("!id,\"2019\"", ','), header, "7,x,,z", "z,x");
+    check_named(csv("!id", ','), "id,b,c,a", "7,1", NULL);
+    check_named(csv("!id", ','), "id,a,c,b", "7,1", "1,,");
+    check_named(csv("!id", ','), "id,\"x\"", "7,\"a,b\"", "\"a,b\"");
+    check_named(csv("!id", ','), "id", "7", NULL);
+    check_named(csv("!id", ','), "b,id,b,a", "1,2,3,4", "4,1,3");
+    /* Of other lines, where quotes are bytes. */
+    check_named(fields("b\",id", "\\t"), "\xef\xbb\xbfid\tb\"\r\r", "7\t\"x", "\"x\t7");
+    check_named(fields("id", "\\t"), "x\tid", "\"a\t7\r", "7\r");
+    check_named(fields("id,x,y", "\\t"), "x\tid\ty", "\t7", "7\t\t");
+    check_named(fields("x,id", "\\t"), "x\tid", "\t7", NULL);
+    check_named(fields("!id", ","), "id,b,a", "7,1", NULL);
+    check_named(fields("!id", ","), "id,b,a", "7,1,2", "2,1");
+    struct recipe trim = fields("b,id", "\\t");
+    trim.trim = true;
+    check_named(trim, "id \t b\r", "\xef\xbb\xbf 7 \t x \r", "x\t7");
+    check_named(trim, "id \t b\r", "7 \t \r", NULL);
+}
+
+/* Many columns that a row does not have: each has a separator in the key. */
+static void columns_that_are_missing(void)
+{
+    enum { COLUMNS = 1000000 };
+    static char header[2 * COLUMNS + 3], key[COLUMNS];
+    memcpy(header, "id", 2);
+    for (size_t i = 0; i < COLUMNS; i++)
+        memcpy(header + 2 + 2 * i, ",c", 2);
+    memset(key, ',', sizeof key);
+    key[0] = 'x';
+    key[1] = ',';
+    struct fault fault;
+    struct keyer *keyer = keyer_of(csv("!id", ','));
+    if (keyer_reserve(keyer, sizeof header) != 0 ||
+        keyer_read_header(keyer, header, sizeof header - 1, "input", &fault) != 0)
+        exit(1);
+    struct keyer *copy = keyer_copy(keyer);
+    if (copy == NULL)
+        exit(1);
+    struct key_text text = keyer_text(copy, "7,x", 3, 0);
+    tap_check(text_is(text, key, sizeof key), "%zu bytes", text.length);
+    keyer_free(copy);
+    keyer_free(keyer);
+}
+
+static void wrong_columns(void)
+{
+    static const struct {
+        const char *list, *header, *reason, *way_out;
+    } examples[] = {
+        {"no", "id,\"last, first\",2019,x y,!a,,-,\"a\"\"b\"", "no column 'no'",
+         "columns: id, \"last, first\", \"2019\", 'x y', \"!a\", '', \"-\", \"a\"\"b\""},
+        {"a,\"b, c\"", "a,b,\" c\"", "no column '\"b, c\"'", "columns: a, b, ' c'"},
+        {"!no", "", "no column 'no'", "columns: ''"},
+        {"!a", "a,b,a", "two columns are named 'a'",
+         "rename one, or make a filter with -f and its number"},
+        {"\"1\"", "1,1", "two columns are named '\"1\"'",
+         "rename one, or make a filter with -f and its number"},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct fault fault;
+        struct keyer *keyer = keyer_of(csv(examples[i].list, ','));
+        const char *header = examples[i].header;
+        tap_check(keyer_read_header(keyer, header, strlen(header), "input", &fault) != 0 &&
+                      strcmp(fault.reason, examples[i].reason) == 0 &&
+                      strcmp(fault.way_out, examples[i].way_out) == 0,
+                  "'%s': %s (%s)", header, fault.reason, fault.way_out);
+        keyer_free(keyer);
+    }
+    /* Many names, and long ones, are cut. */
+    char header[4000];
+    struct fault fault;
+    struct keyer *keyer = keyer_of(csv("no", ','));
+    for (size_t i = 0; i < sizeof header; i++)
+        header[i] = "\"\"\"\"\"\"x"[i % 8 == 7 ? 6 : i % 8 % 6];
+    tap_check(keyer_read_header(keyer, header, sizeof header, "input", &fault) != 0 &&
+                  strcmp(fault.reason, "no column 'no'") == 0,
+              "%s", fault.reason);
+    memset(header, 'x', sizeof header);
+    for (size_t i = 100; i < sizeof header; i += 3)
+        header[i] = ',';
+    tap_check(keyer_read_header(keyer, header, sizeof header, "input", &fault) != 0 &&
+                  strncmp(fault.way_out, "columns: xxxxxxxx", 17) == 0 &&
+                  strcmp(fault.way_out + strlen(fault.way_out) - 9, ", xx, ...") == 0,
+              "%s", fault.way_out);
+    keyer_free(keyer);
+}
+
+static void likeness_of_header_lines(void)
+{
+    static const struct {
+        const char *a, *b;
+        enum header_likeness likeness;
+    } examples[] = {
+        {"id,n", "\xef\xbb\xbf\"id\",\"n\"\r\r", HEADER_SAME},
+        {"5\" disk,a", "\"5\"\" disk\",a", HEADER_SAME},
+        {"\"a\"\"\"\"b\",c", "a\"\"b,c", HEADER_SAME},
+        {"a\"\"b,c", "\"a\"\"b\",c", HEADER_DIFFERS},
+        {"\"a\"\"\"", "a", HEADER_DIFFERS},
+        {"a", "\"a\"\"\"", HEADER_DIFFERS},
+        {"id,n", "n,id", HEADER_MOVED},
+        {"a,\"b,\"\"c\",\"b,\"\"c\"", "\"b,\"\"c\",a,\"b,\"\"c\"", HEADER_MOVED},
+        {"a,b,b", "a,a,b", HEADER_DIFFERS},
+        {"id,n", "id,n,", HEADER_DIFFERS},
+        {"id,n", "id", HEADER_DIFFERS},
+        {"id, n", "id,n", HEADER_DIFFERS},
+        {"", "\r", HEADER_SAME},
+        {"", "a", HEADER_DIFFERS},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct recipe recipe = csv("1", ',');
+        struct span a = {examples[i].a, strlen(examples[i].a)};
+        struct span b = {examples[i].b, strlen(examples[i].b)};
+        enum header_likeness likeness = columns_compare(&recipe, a, b);
+        tap_check(likeness == examples[i].likeness && columns_compare(&recipe, b, a) == likeness,
+                  "'%s' and '%s': %d", a.bytes, b.bytes, likeness);
+        tap_check(columns_same(&recipe, a, b) == (likeness == HEADER_SAME), "'%s'", a.bytes);
+    }
+    struct recipe trim = csv("1", ','), tab = fields("1", "\\t"), words = fields("1", NULL);
+    trim.trim = true;
+    struct span blanks = {" id,\t\"n \" \r", 11}, none = {"id,n", 4};
+    tap_check(columns_same(&trim, blanks, none), "blanks are compared");
+    struct span quoted = {"\"a\"\tb\r", 6}, other = {"a\tb", 3}, bytes = {"b\t\"a\"", 5};
+    tap_check(columns_compare(&tab, quoted, other) == HEADER_DIFFERS, "quotes of other lines");
+    tap_check(columns_compare(&tab, quoted, bytes) == HEADER_MOVED, "fields of other lines");
+    tap_check(columns_compare(&words, quoted, bytes) == HEADER_DIFFERS, "lines without fields");
+}
+
+/* A value that needs quotes or not, in a row; with blanks around it if these are no data. Adds it
+ * to `value`, too. Returns its bytes in the row. */
+static size_t add_field(struct chance *chance, char *row, char *value, size_t *length, bool trim,
+                        unsigned *kind)
+{
+    static const char *const blanks[] = {"", "", " ", "\t\r"};
+    size_t n = 0, size = chance_below(chance, 8) == 0 ? chance_below(chance, 150)
+                                                      : chance_below(chance, 9);
+    bool quoted = chance_below(chance, 2) == 0;
+    if (trim)
+        n += (size_t)sprintf(row + n, "%s", blanks[chance_below(chance, 4)]);
+    if (quoted)
+        row[n++] = '"';
+    *length = 0;
+    for (size_t i = 0; i < size; i++) {
+        uint64_t dice = chance_below(chance, 12);
+        char c = quoted && dice < 3 ? ",\n\""[dice] : !quoted && i > 0 && dice == 3 ? '"' : 'a';
+        if (!quoted && i > 0 && i + 1 < size && dice == 4)
+            c = '\r';
+        *kind |= c == '"' && !quoted ? ROW_ODD : 0;
+        if (c == '"' && quoted)
+            row[n++] = c;
+        row[n++] = value[(*length)++] = c;
+    }
+    if (quoted)
+        row[n++] = '"';
+    *kind |= quoted ? ROW_QUOTED : 0;
+    if (trim)
+        n += (size_t)sprintf(row + n, "%s", blanks[chance_below(chance, 4)]);
+    return n;
+}
+
+/* Each way to take a column gives the value that the row was made with: whatever is known of the
+ * row, and whichever columns are taken besides. */
+static void columns_each_way(void)
+{
+    enum { FIELDS = 8, ROOM = 4096 };
+    static char row[ROOM], values[FIELDS][ROOM], wanted[ROOM];
+    struct chance chance = {6};
+    for (unsigned round = 0; round < 60000; round++) {
+        size_t n = 1 + (size_t)chance_below(&chance, FIELDS), length = 0, lengths[FIELDS];
+        bool trim = round % 4 == 0;
+        unsigned kind = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (i > 0)
+                row[length++] = ',';
+            length += add_field(&chance, row + length, values[i], &lengths[i], trim, &kind);
+        }
+        unsigned column = 1 + (unsigned)chance_below(&chance, n);
+        char list[8];
+        snprintf(list, sizeof list, "%u", column);
+        struct recipe recipe = csv(list, ',');
+        recipe.trim = trim;
+        struct keyer *keyer = keyer_of(recipe);
+        for (unsigned known = 0; known < 2; known++) {
+            struct key_text text = keyer_text(keyer, row, length, known ? (uint8_t)kind : ROW_ODD);
+            tap_check(text.no_key ? lengths[column - 1] == 0
+                                  : text_is(text, values[column - 1], lengths[column - 1]),
+                      "'%.*s', column %u, kind %u: '%.*s'", (int)length, row, column,
+                      known ? kind : ROW_ODD, (int)text.length, text.bytes);
+        }
+        keyer_free(keyer);
+        /* All from the second one on. */
+        size_t at = 0;
+        for (size_t i = 1; i < n; i++) {
+            bool special = false;
+            for (size_t k = 0; k < lengths[i]; k++)
+                special |= values[i][k] != 'a';
+            if (i > 1)
+                wanted[at++] = ',';
+            if (special)
+                wanted[at++] = '"';
+            for (size_t k = 0; k < lengths[i]; k++) {
+                if (values[i][k] == '"')
+                    wanted[at++] = '"';
+                wanted[at++] = values[i][k];
+            }
+            if (special)
+                wanted[at++] = '"';
+        }
+        recipe = csv("2-", ',');
+        recipe.trim = trim;
+        keyer = keyer_of(recipe);
+        struct key_text text = keyer_text(keyer, row, length, (uint8_t)kind);
+        tap_check(text.no_key ? n == 1 || lengths[1] == 0 : text_is(text, wanted, at),
+                  "'%.*s', from column 2 on: '%.*s'", (int)length, row, (int)text.length,
+                  text.bytes);
+        keyer_free(keyer);
+    }
+}
+
 /* --- any line --- */
 
 /* Copies a text without the NUL at its end. Returns its length. */
@@ -265,9 +580,9 @@ static size_t put(char *out, const char *text)
 static size_t hostile(struct chance *chance, char *bytes, size_t most)
 {
     static const char *const pieces[] = {
-        "/",  "//", ".",   "..",  "/.", "/..", "%",  "%2e", "%2F", "%4", "%25", "?", "&",
-        "=",  "#",  ":",   "@",   "[",  "]",   "::", "80",  "0",   "A",  "z",   " ", "\xff",
-        "\t", "\\", "a.b", "%41", "{",  "%c3", "~",  "-",   "123", "_",  ":4",
+        "/",  "//", ".",   "..",  "/.", "/..", "%",  "%2e", "%2F", "%4", "%25", "?",  "&",
+        "=",  "#",  ":",   "@",   "[",  "]",   "::", "80",  "0",   "A",  "z",   " ",  "\xff",
+        "\t", "\\", "a.b", "%41", "{",  "%c3", "~",  "-",   "123", "_",  ":4",  "\"", "/\"",
     };
     enum { PIECES = sizeof pieces / sizeof *pieces };
     static const char *const fronts[] = {"", "http://", "HTTPS://", "http://a/", "ftp://b:21", " "};
@@ -291,10 +606,10 @@ static void url_of_url(void)
     for (unsigned i = 0; i < 100000; i++) {
         char line[256];
         size_t length = hostile(&chance, line, sizeof line);
-        struct key_text once = keyer_text(first, line, length);
+        struct key_text once = keyer_text(first, line, length, ROW_ODD);
         if (once.no_key)
             continue;
-        struct key_text twice = keyer_text(second, once.bytes, once.length);
+        struct key_text twice = keyer_text(second, once.bytes, once.length, ROW_ODD);
         tap_check(!twice.no_key && text_is(twice, once.bytes, once.length), "'%.*s'", (int)length,
                   line);
         urls++;
@@ -313,6 +628,11 @@ static size_t some_recipes(struct recipe *recipes)
     recipes[n++] = fields("2", NULL);
     recipes[n++] = fields("1,3-", "/");
     recipes[n++] = fields("2-3", ".");
+    recipes[n++] = csv("1", '/');
+    recipes[n++] = csv("3", '/');
+    recipes[n++] = csv("2,4-", '/');
+    recipes[n++] = csv(NULL, '/');
+    recipes[n - 1].trim = recipes[n - 3].trim = true;
     for (enum profile profile = PROFILE_LINE; profile < PROFILES; profile++)
         recipes[n++] = by(profile);
     return n;
@@ -336,8 +656,11 @@ static void nothing_beside_the_line(void)
             for (unsigned end = 0; end < 2; end++) {
                 char *place = end ? pages + 2 * SIDE - length : pages + SIDE;
                 memcpy(place, line, length);
-                struct key_text text = keyer_text(keyer, place, length);
-                tap_check(!text.no_key || text.bytes == place, "elsewhere");
+                /* What is told of a row may be wrong. */
+                for (unsigned kind = 0; kind <= (ROW_QUOTED | ROW_ODD); kind++) {
+                    struct key_text text = keyer_text(keyer, place, length, (uint8_t)kind);
+                    tap_check(!text.no_key || text.bytes == place, "elsewhere");
+                }
             }
         }
         keyer_free(keyer);
@@ -379,10 +702,10 @@ static void keys_of_texts(void)
     for (size_t r = 0; r < n; r++) {
         struct keyer *keyer = keyer_of(recipes[r]);
         memset(no_key, 7, sizeof no_key);
-        keyer_hash(keyer, bytes, starts, LINES, &(struct hashes){two[0], keys}, 1, no_key);
+        keyer_hash(keyer, bytes, starts, NULL, LINES, &(struct hashes){two[0], keys}, 1, no_key);
         for (size_t i = 0; i < LINES; i++) {
             size_t length = starts[i + 1] - 1 - starts[i];
-            struct key_text text = keyer_text(keyer, bytes + starts[i], length);
+            struct key_text text = keyer_text(keyer, bytes + starts[i], length, ROW_ODD);
             struct key key = hash_key(text.bytes, text.length,
                                       text.no_key ? other : hasher_xxh3(99));
             tap_check(no_key[i] == text.no_key && keys[i].lo == key.lo && keys[i].hi == key.hi,
@@ -390,8 +713,8 @@ static void keys_of_texts(void)
         }
         /* Two for each line, of the first half alone. */
         memset(twice, 0, sizeof twice);
-        keyer_hash(keyer, bytes, starts, LINES, &(struct hashes){two[1], others}, 1, no_key);
-        keyer_hash(keyer, bytes, starts, LINES / 2, places, 2, no_key);
+        keyer_hash(keyer, bytes, starts, NULL, LINES, &(struct hashes){two[1], others}, 1, no_key);
+        keyer_hash(keyer, bytes, starts, NULL, LINES / 2, places, 2, no_key);
         tap_check(memcmp(twice[0], keys, sizeof keys / 2) == 0 &&
                       memcmp(twice[1], others, sizeof others / 2) == 0 &&
                       memcmp(twice[0] + LINES / 2, none, sizeof none / 2) == 0 &&
@@ -401,11 +724,35 @@ static void keys_of_texts(void)
     }
 }
 
+/* Two quotes for one at each place of a block of 64 bytes, and at its end. */
+static void pairs_of_quotes(void)
+{
+    char row[256];
+    struct keyer *keyer = keyer_of(csv("1", ','));
+    for (size_t length = 0; length < 200; length++) {
+        memset(row, 'a', sizeof row);
+        row[0] = '"';
+        memcpy(row + 1 + length, "\"\"b\",c", 6);
+        struct key_text text = keyer_text(keyer, row, length + 7, ROW_QUOTED);
+        tap_check(text.length == length + 2 && text.bytes[length] == '"' &&
+                      text.bytes[length + 1] == 'b',
+                  "after %zu bytes: '%.*s'", length, (int)text.length, text.bytes);
+    }
+    keyer_free(keyer);
+}
+
 int main(void)
 {
     tap_run("profiles: examples", profiles);
     tap_run("blanks at the ends, letters of either case, several steps", steps);
     tap_run("fields as the plainest way finds them", fields_the_plain_way);
+    tap_run("rows of CSV: examples", rows_of_csv);
+    tap_run("columns by their names", names_of_columns);
+    tap_run("columns that a row lacks: as many as the header line has", columns_that_are_missing);
+    tap_run("names of columns that are missing, or there twice", wrong_columns);
+    tap_run("header lines: same, in another order, others", likeness_of_header_lines);
+    tap_run("columns: whatever is known of the row", columns_each_way);
+    tap_run("two quotes for one, at each place of a block", pairs_of_quotes);
     tap_run("url: twice is as good as once", url_of_url);
     tap_run("no byte beside the line is read", nothing_beside_the_line);
     tap_run("no name beside those of the query is read", names_beside_the_query);
