@@ -38,7 +38,7 @@ int command_remove(const struct options *options)
         message("%s: %" PRIu64 " of %" PRIu64 " %s not removed (several layers seem to hold %s)",
                 job.path, counts->ambiguous, counts->read, lines,
                 number_of(counts->ambiguous, "it", "them"));
-    struct told_rows told;
+    struct told_rows told = {.line = ""};
     job_tell_rows(&job, &told);
     figures_summary(options, {"", "filter", TEXT(job.path)},
                     {number_of(counts->read, "line read", "lines read"), "read",

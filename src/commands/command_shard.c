@@ -132,7 +132,7 @@ int command_shard(const struct options *options)
         message("%s: no shards were kept, because not all lines could be read and written (new "
                 "files were removed, older ones emptied)",
                 pattern);
-    struct told_rows told;
+    struct told_rows told = {.line = ""};
     job_tell_rows(job, &told);
     warn_of_no_key(&job->recipe, "shard", counts);
     figures_summary(options, {"shard ", "shard", TEXT(options->operands[0])},

@@ -152,6 +152,8 @@ int job_open(struct job *job)
     plan->header = job->inputs.header;
     plan->ends = recipe_line_ends(recipe, job->inputs.ends.delimiter);
     job->inputs.ends = plan->ends;
+    if (plan->ends.rows && plan->ends.separator == plan->ends.delimiter)
+        return message("-z: NUL cannot end rows and separate their fields, too");
     if (plan->ends.rows && options->max_line == 0)
         job->inputs.max_line = MAX_ROW;
     return EXIT_OK;
@@ -388,7 +390,7 @@ void job_summarize(const struct job *job, const char *selected, const char *othe
     static struct survey survey; /* too large for some stacks */
     const struct pipeline_counts *counts = &job->counts;
     double seen = (double)counts->dropped, lost = fmin(round(counts->false_drops), seen);
-    struct told_rows told;
+    struct told_rows told = {.line = ""};
     bool whole_lines = recipe_is_whole_line(&filter_header(filter)->recipe);
     warn_of_filter(filter);
     if (!job->options->summary)

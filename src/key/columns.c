@@ -178,6 +178,7 @@ int columns_find(const struct recipe *recipe, struct span header_line, char *buf
         goto failed;
     }
     columns->n = (size_t)n;
+    columns->most = count;
     for (ptrdiff_t i = 0; i < n; i++)
         columns->column[i] = found[i].column;
     free(found);
@@ -189,7 +190,7 @@ failed:
 
 int columns_copy(struct columns *copy, const struct columns *columns)
 {
-    *copy = (struct columns){0, NULL, NULL};
+    *copy = (struct columns){.most = columns->most};
     if (columns->n == 0)
         return 0;
     copy->column = malloc(columns->n * sizeof *copy->column);
@@ -207,7 +208,7 @@ void columns_free(struct columns *columns)
 {
     free(columns->column);
     free(columns->fields);
-    *columns = (struct columns){0, NULL, NULL};
+    *columns = (struct columns){.n = 0};
 }
 
 /* --- two header lines --- */

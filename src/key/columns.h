@@ -14,6 +14,7 @@
 /* The columns of an input that are selected by name. All zeros: none. */
 struct columns {
     size_t n;
+    size_t most; /* fields of the header line */
     struct column {
         size_t number; /* from 1 on; ascending */
         size_t place;  /* of its value in the key, from 0 on */
@@ -22,8 +23,9 @@ struct columns {
 };
 
 /* Finds the recipe's names, or all columns but these, in a header line, in place of those of the
- * input before. All columns but some have their places in byte order of their names. `buffer` has
- * as many bytes as the line. Returns 0, or -1 with a fault about `input`. */
+ * input before. All columns but some have their places in byte order of their names; those of a
+ * line that are beyond the header line's come after them, since they may differ. `buffer` has as many
+ * bytes as the line. Returns 0, or -1 with a fault about `input`. */
 int columns_find(const struct recipe *recipe, struct span header_line, char *buffer,
                  const char *input, struct columns *columns, struct fault *fault);
 

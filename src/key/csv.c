@@ -135,18 +135,20 @@ static char *add_value(char *out, const struct recipe *recipe, const struct csv_
     return out;
 }
 
-/* Puts the columns that have names into columns->fields. Returns false if the bytes are no row, as
- * far as they are looked at: up to the last column, or with ROW_ODD to the end. */
-static bool collect_named(const struct columns *columns, struct csv_fields *fields, uint8_t kind)
+/* Puts the columns that have names into columns->fields, and passes the fields of the header line,
+ * if all are wanted; else those up to the last column, or with ROW_ODD all. Returns false if there
+ * the bytes are no row. */
+static bool collect_named(const struct columns *columns, struct csv_fields *fields, uint8_t kind,
+                          bool all)
 {
     struct csv_field field;
     size_t found = 0;
-    for (size_t number = 1; fields->at != NULL; number++) {
+    for (size_t number = 1; fields->at != NULL && (!all || number <= columns->most); number++) {
         if (!csv_next_field(fields, &field))
             return false;
         if (found < columns->n && columns->column[found].number == number)
             columns->fields[columns->column[found++].place] = field;
-        if (found == columns->n && (kind & ROW_ODD) == 0)
+        if (found == columns->n && !all && (kind & ROW_ODD) == 0)
             break;
     }
     for (; found < columns->n; found++)
@@ -166,12 +168,17 @@ __attribute__((noinline)) static bool take_any(const struct recipe *recipe,
     struct csv_field field, first = {{NULL, 0}, false, false};
     char *out = buffer;
     if (recipe_has_column_names(recipe)) {
-        if (!collect_named(columns, &fields, kind) || columns->n == 0)
+        if (!collect_named(columns, &fields, kind, recipe->except) || columns->n == 0)
             return false;
         first = columns->fields[0];
         /* In the order of the names, wherever the columns are. */
         for (size_t i = 0; i < columns->n && single == 0; i++)
             out = add_value(out, recipe, &columns->fields[i]);
+        while (recipe->except && fields.at != NULL) {
+            if (!csv_next_field(&fields, &field))
+                return false;
+            out = add_value(out, recipe, &field);
+        }
     } else {
         for (size_t number = 1; fields.at != NULL && (range < end || (kind & ROW_ODD) != 0);
              number++) {

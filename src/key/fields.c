@@ -203,10 +203,19 @@ bool fields_take_columns(const struct recipe *recipe, const struct columns *colu
     if (columns->n == 0 || columns->fields[0].raw.length == 0)
         return false;
     *fields = columns->fields[0].raw;
-    if (columns->n == 1)
+    if (columns->n == 1 && !recipe->except)
         return true;
     for (size_t i = 0; i < columns->n; i++) {
         out = (char *)mempcpy(out, columns->fields[i].raw.bytes, columns->fields[i].raw.length);
+        *out++ = recipe->separator;
+    }
+    /* With all columns but some, those beyond the header line's. */
+    struct span field;
+    for (size_t number = columns->most + 1; recipe->except && number < UINT_MAX; number++) {
+        if (!find_range(&split, (unsigned)number, (unsigned)number, &field))
+            break;
+        field = recipe_trim(recipe, field);
+        out = (char *)mempcpy(out, field.bytes, field.length);
         *out++ = recipe->separator;
     }
     *fields = span_between(buffer, out - 1); /* without the last separator */

@@ -65,9 +65,11 @@ def parse_separator(text):
 
 def choose(found, recipe):
     """Those that are there, in the order of the line or of the names; None if the first is missing or empty.
-    Of names, one that is missing is empty."""
+    Of names, one that is missing is empty; of all but some, those beyond the header line's are last."""
     if recipe.names:
         chosen = [found[at] if at < len(found) else b"" for at in recipe.columns]
+        if recipe.but and chosen:
+            chosen += found[recipe.headed :]
     elif recipe.ranges[0][0] > len(found):
         return None
     else:
@@ -168,6 +170,7 @@ def find_columns(header, recipe):
     """Where the columns are whose names -f has; or all but these, in the order of their names."""
     columns = header_fields(header, recipe)
     names = recipe.names or []
+    recipe.headed = len(columns)
     if any(columns.count(name) != 1 for name in names):
         raise Left(1)
     if recipe.but:
