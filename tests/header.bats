@@ -5,29 +5,6 @@
 load helper
 load crash
 
-# also FILE...: prints them, too; the exit status is that of the command before.
-also() {
-    local status=$?
-    cat -- "$@"
-    return "$status"
-}
-
-# rows [OPTION...]: for each row of a table on stdin, `STATUS|ARGUMENTS|OUTPUT|REMEMBERED|MESSAGE|...`: with
-# a new f.bf, made with these options, `unseen ARGUMENTS` as a shell reads them prints exactly OUTPUT (in
-# printf's escapes), says exactly these messages, and exits with STATUS; of the lines 1 to 9, f.bf has those
-# REMEMBERED then.
-rows() {
-    local status arguments wanted remembered messages
-    while IFS='|' read -r status arguments wanted remembered messages; do
-        exits 0 unseen create --force -p 1e-9 --counting "$@" f.bf
-        rm -rf f.bf.queue new dropped keys got
-        { exits "$status" eval "unseen $arguments" && prints "$wanted" &&
-            same "$err" <(printf '%s' "${messages:+unseen: ${messages//|/$'\n'unseen: }$'\n'}") &&
-            same <(unseen query --header f.bf <(echo id; seq 9) | tail -n +2 | xargs) <(echo "$remembered"); } ||
-            { echo "row: $arguments"; return 1; }
-    done
-}
-
 @test "once a run, with the first new line: neither judged nor remembered nor counted" {
     local form
     mixed_lines 20000 9000 >lines
@@ -48,8 +25,19 @@ rows() {
     printf 'h\n1\n2\n' >a
     printf h >short
     : >empty
-    rows <<'END'
-0|--header f.bf <(printf 'h\nx\nh\nx\n')|h\nx\nh\n|
+    runs <<'END'
+0|--header f.bf <(printf 'h\nx\nh\n\xef\xbb\xbfh\r\r\nx\nh')|h\nx\n|
+0|--header --tag f.bf <(printf 'h\n1\nh\n\xef\xbb\xbfh\r\r\n1\n') <(printf 'h\nh\n')|h\nnew\t1\nh\n\xef\xbb\xbfh\r\r\nseen\t1\nh\n|1
+0|--header --dropped dropped f.bf <(printf 'h\n1\nh\r\n1\nh\n2\n') >got; also dropped|h\nh\r\n1\nh\n|1 2
+0|--header --summary --json f.bf <(printf 'h\n1\nh\r\n1\nh\n2\n') 2>got; also <(grep -o '"read":3,"printed":2' got; grep -o '"headers_again":2' got)|h\n1\n2\n"read":3,"printed":2\n"headers_again":2\n|1 2
+0|--header -m 2 f.bf <(printf 'h\nh\n1\nh\n2\n3\n')|h\n1\n2\n|1 2
+0|push --header f.bf <(printf 'h\nh\n1\nh\n2\n'); unseen pop f.bf -m 9|1\n2\n|1 2
+0|--header f.bf <(printf 'h\nh\n1\nh\n') -x cat|h\n1\n|1
+0|key --header <(printf 'h\n1\nh\n1\n')|1\n1\n|
+0|plan --header --json <(printf 'h\n1\nh\n1\n') >got; also <(cut -d , -f 1 got)|{"read":2\n|
+0|add f.bf a && unseen query --header -c f.bf <(printf 'h\n1\nh\n')|1\n|1 2
+0|add f.bf a && unseen query --header --tag f.bf <(printf 'h\n1\nh\n3\n')|h\nseen\t1\nh\nnew\t3\n|1 2
+0|shard --header 1/1 <(printf 'h\n1\nh\n1\n')|h\n1\n1\n|
 0|--header f.bf empty short a empty short a|h\n1\n2\n|1 2
 1|-e --header f.bf short short||
 0|--header f.bf <(printf '\n1') <(printf '\n')|\n1\n|1
@@ -72,7 +60,7 @@ END
     printf 'h\r\n9\n' >full
     printf 'h,i\n9\n' >other
     touch empty none
-    rows <<'END'
+    runs <<'END'
 0|--header -a new f.bf a; also new|h\n1\n2\n|1 2
 0|--header -a none f.bf a; also none|h\n1\n2\n|1 2
 0|--header -a full f.bf a; also full|h\r\n9\n1\n2\n|1 2
@@ -147,7 +135,7 @@ begun_by() {
 
 @test "a header line that a full disk has cut off: told, with the way out" {
     printf 'id,name\n1\n' >in
-    rows <<'END'
+    runs <<'END'
 2|--header -a cut f.bf in <<<"$(printf id,na >cut)"; also cut|id,na||cut: its header line is cut off (it has no other lines; to start over: rm cut)
 2|--header --tee cut f.bf in|||cut: its header line is cut off (it has no other lines; to start over: rm cut)
 2|--header --dropped cut f.bf in|||cut: its header line is cut off (it has no other lines; to start over: rm cut)
@@ -157,32 +145,41 @@ begun_by() {
 END
 }
 
-@test "--csv with names: columns that moved, there twice, missing; marks, quotes and ends of header lines" {
+@test "names of columns: that moved, there twice, missing; marks, quotes, blanks and ends of header lines" {
+    local columns='(columns: nr, '
     printf 'id,n\n1,x\n2,y\n1,z\n' >a.csv
     printf 'n,id\nx,1\nw,3\n' >moved.csv
     printf 'id,n,id\n5,x,6\n' >twice.csv
     printf 'nr,"n,""m"""\n7,x\n' >none.csv
-    printf '\xef\xbb\xbfid,n\r\n8,x\r\n' >bom.csv
+    printf '\xef\xbb\xbfid,"n"\r\r\n8,x\r\n' >bom.csv
     printf 'n,"id"\nx,9' >quoted.csv
+    printf ' id, "n" \n7,x\n' >blanks.csv
+    printf '\n' >blank.csv
     printf 'id,n' >only.csv
     : >empty.csv
-    rows --csv -f id <<'END'
+    runs --csv -f id <<END
 0|f.bf a.csv|id,n\n1,x\n2,y\n|1 2
 0|f.bf - <quoted.csv|n,"id"\nx,9\n|9
-0|f.bf only.csv empty.csv bom.csv a.csv|\xef\xbb\xbfid,n\r\n8,x\r\n1,x\n2,y\n|1 2 8
-2|f.bf a.csv moved.csv - <a.csv|id,n\n1,x\n2,y\n|1 2|moved.csv: columns differ from a.csv's
-2|f.bf - moved.csv <only.csv|||moved.csv: columns differ from standard input's
-2|f.bf none.csv a.csv|id,n\n1,x\n2,y\n|1 2|none.csv: no column 'id' (columns: nr, 'n,"m"')
-2|f.bf a.csv twice.csv|id,n\n1,x\n2,y\n|1 2|twice.csv: two columns are named 'id' (rename one, or make a filter with -f and its number)
-2|f.bf none.csv -x cat|||none.csv: no column 'id' (columns: nr, 'n,"m"')
+0|f.bf only.csv empty.csv bom.csv a.csv|\xef\xbb\xbfid,"n"\r\r\n8,x\r\n1,x\n2,y\n|1 2 8
+2|f.bf a.csv moved.csv - <a.csv|id,n\n1,x\n2,y\n|1 2|moved.csv: *columns*a.csv*order
+2|f.bf - moved.csv <only.csv|||moved.csv: *columns*standard input*order
+2|f.bf a.csv <(printf 'id,m\n3,x\n')|id,n\n1,x\n2,y\n|1 2|/dev/*: columns differ from a.csv's
+2|f.bf a.csv <(printf 'id,n,n\n3,x\n')|id,n\n1,x\n2,y\n|1 2|/dev/*: columns differ from a.csv's
+2|f.bf none.csv a.csv|id,n\n1,x\n2,y\n|1 2|none.csv: no column 'id' $columns
+2|f.bf blank.csv a.csv|id,n\n1,x\n2,y\n|1 2|blank.csv: no column 'id'
+2|f.bf a.csv twice.csv|id,n\n1,x\n2,y\n|1 2|twice.csv: two columns are named 'id' (rename one, or
+2|f.bf none.csv -x cat|||none.csv: no column 'id' $columns
 0|f.bf a.csv && unseen f.bf moved.csv|id,n\n1,x\n2,y\nn,id\nw,3\n|1 2 3
 0|add f.bf a.csv moved.csv||1 2 3
 0|add f.bf a.csv && unseen query -c f.bf moved.csv a.csv|4\n|1 2
 0|add f.bf a.csv && unseen query -q f.bf moved.csv||1 2
-2|add f.bf a.csv && unseen query --tag f.bf moved.csv a.csv|n,id\nseen\tx,1\nnew\tw,3\n|1 2|a.csv: columns differ from moved.csv's
-0|add f.bf a.csv && unseen remove f.bf moved.csv||2|f.bf: 1 of 2 lines were not in the filter
+2|add f.bf a.csv && unseen query --tag f.bf moved.csv a.csv|n,id\nseen\tx,1\nnew\tw,3\n|1 2|a.csv: *columns*moved.csv*order
+0|add f.bf a.csv && unseen remove f.bf moved.csv||2|f.bf: 1 of 2 *not in the filter
 0|--tag f.bf a.csv|id,n\nnew\t1,x\nnew\t2,y\nseen\t1,z\n|1 2
 0|push f.bf a.csv; unseen pop f.bf -m 9|1,x\n2,y\n|1 2
+2|push f.bf a.csv moved.csv; also <(unseen pop f.bf -m 9)|1,x\n2,y\n|1 2|moved.csv: *columns*a.csv*order
+2|f.bf a.csv -a new <<<"\$(cat moved.csv >new)"; also new|n,id\nx,1\nw,3\n||a.csv: *columns*new*order
+2|--dropped new f.bf a.csv <<<"\$(cat moved.csv >new)"; also new|n,id\nx,1\nw,3\n||a.csv: *columns*new*order
 0|-m 1 f.bf a.csv moved.csv|id,n\n1,x\n|1
 0|-z f.bf <(printf 'n,id\0"a\nb",1\0"c\nd",1\0')|n,id\x00"a\nb",1\x00|1
 0|f.bf a.csv a.csv -x cat|id,n\n1,x\n2,y\n|1 2
@@ -190,55 +187,52 @@ END
 0|key --csv -f 'i"d' < <(printf 'x,"i""d"\na,1\n')|1\n|
 0|plan --json --csv -f id a.csv moved.csv >got; also <(cut -d , -f 1,2 got)|{"read":5,"distinct":3\n|
 0|shard 1/1 --csv -f id a.csv only.csv a.csv|id,n\n1,x\n2,y\n1,z\n1,x\n2,y\n1,z\n|
-2|shard 1/1 --csv -f id a.csv moved.csv a.csv|id,n\n1,x\n2,y\n1,z\n||moved.csv: columns differ from a.csv's
-0|shard 2 --files s.%d --csv -f id a.csv a.csv && head -qn 1 s.1 s.2|id,n\nid,n\n|
+2|shard 1/1 --csv -f id a.csv moved.csv a.csv|id,n\n1,x\n2,y\n1,z\n||moved.csv: *columns*a.csv*order
+0|shard 2 --files s.%d --csv -f id a.csv bom.csv && head -qn 1 s.1 s.2|id,n\nid,n\n|
 0|--pending keys f.bf a.csv; unseen --pending keys f.bf a.csv 2>got && unseen commit f.bf keys|id,n\n1,x\n2,y\nid,n\n1,x\n2,y\n|1 2
+0|--tag f.bf <(printf 'id,n\n1,x\n"id","n"\r\n2,y\nn,id\n\xef\xbb\xbfid,n\n1,z\n')|id,n\nnew\t1,x\n"id","n"\r\nnew\t2,y\nnew\tn,id\n\xef\xbb\xbfid,n\nseen\t1,z\n|1 2
+2|f.bf a.csv blanks.csv|id,n\n1,x\n2,y\n|1 2|blanks.csv: no column 'id' (columns: ' id', 
 END
-}
-
-@test "a row that is an error: what came before is printed and remembered, the next FILE goes on" {
-    local end='quoted field is not closed (fields with newlines: unseen-cookbook(7))'
-    printf 'id,n\n1,x\n2,y\n1,z\n' >a.csv
-    printf 'id,n\n1,x\n3,y\n4,"q\n5,z\n' >open.csv
-    printf 'id,n\n"6"7,x\n' >after.csv
-    printf 'id,"n\n1,x\n' >head.csv
-    rows --csv -f id <<END
-2|f.bf open.csv a.csv|id,n\n1,x\n3,y\n2,y\n|1 2 3|open.csv: line 4: $end
-2|f.bf after.csv a.csv|id,n\n1,x\n2,y\n|1 2|after.csv: line 2: bytes follow the closing quote of a field${end#quoted field is not closed}
-2|f.bf head.csv a.csv|id,n\n1,x\n2,y\n|1 2|head.csv: line 1: $end
-2|--csv -f 1 --header -p 1e-9 <head.csv|||standard input: line 1: $end
-2|--tag f.bf open.csv a.csv|id,n\nnew\t1,x\nnew\t3,y\nseen\t1,x\nnew\t2,y\nseen\t1,z\n|1 2 3|open.csv: line 4: $end
-2|-a new f.bf open.csv a.csv; also new|id,n\n1,x\n3,y\n2,y\n|1 2 3|open.csv: line 4: $end
-2|add f.bf open.csv a.csv||1 2 3|open.csv: line 4: $end
-2|push f.bf open.csv a.csv; also <(unseen pop -m 9 f.bf)|1,x\n3,y\n2,y\n|1 2 3|open.csv: line 4: $end
-2|f.bf open.csv a.csv -x cat|id,n\n1,x\n3,y\n2,y\n|1 2 3|open.csv: line 4: $end
-3|f.bf open.csv a.csv -x sh -c 'cat; exit 1'|id,n\n1,x\n3,y\n2,y\n||open.csv: line 4: $end|sh: exited with 1 (its lines are not remembered)
-2|f.bf head.csv -x touch started; also <(echo start*)|start*\n||head.csv: line 1: $end
-2|key --csv -f id open.csv a.csv|1\n3\n1\n2\n1\n||open.csv: line 4: $end
-2|plan --json --csv -f id open.csv a.csv >got; also <(cut -d , -f 1,2 got)|{"read":5,"distinct":3\n||open.csv: line 4: $end
-2|shard 1/1 --csv -f id open.csv a.csv|id,n\n1,x\n3,y\n||open.csv: line 4: $end
-2|shard 2 --files s.%d --csv -f id open.csv a.csv; also <(echo s.*)|s.*\n||open.csv: line 4: $end|s.%d: no shards were kept, because not all lines could be read and written (new files were removed, older ones emptied)
-2|--pending keys f.bf open.csv; also <(echo key*)|id,n\n1,x\n3,y\nkey*\n||open.csv: line 4: $end
-0|--pending keys f.bf open.csv; unseen --pending keys f.bf a.csv && unseen commit f.bf keys|id,n\n1,x\n3,y\nid,n\n1,x\n2,y\n|1 2|open.csv: line 4: $end
+    runs --csv --trim -f id <<'END'
+0|f.bf a.csv blanks.csv <(printf 'id,n\n "id" ,n\n3, id\n')|id,n\n1,x\n2,y\n7,x\n3, id\n|1 2 3 7
 END
-    # as late as in the second thread
-    awk 'BEGIN { print "id,n"; for (i = 1; i < 60000; i++) print i ",http://example.org/page/" i }' >large
-    { cat large; echo '0,"'; seq 60000 61000; } >b.csv
-    for options in '-j 1' '-j 2'; do
-        exits 0 unseen create --force --csv -f id -p 1e-9 f.bf
-        exits 2 to got unseen $options f.bf b.csv <(printf 'id,n\n60000,\n')
-        says "^unseen: b\.csv: line 60001: quoted field"
-        cmp got <(cat large; echo 60000,)
-        succeeds unseen query -c f.bf large
-        prints '59999\n'
-        exits 1 unseen query -c f.bf <(echo id,n; seq -f %g, 60001 61000)
-    done
+    # names with commas, of digits, with LF; all but some; without --csv
+    printf '"last, first",id,2019\n"Lee, Ann",1,x\nLee,2,x\n"Lee, Ann",3,y\n' >names.csv
+    printf 'id,exported_at,n,etl_id\n1,mon,x,7\n1,tue,x,8\n2,wed,x,9\n,wed,x,9\n' >etl.csv
+    printf 'etl_id,n,id,exported_at\n3,x,1,thu\n4,x,3,fri\n' >etl2.csv
+    printf 'id\tn\n1\t5" disk\n2\t"x\n\t"x\n1\t"\n' >a.tsv
+    printf 'n\tid\n"y\t3\n,\t4\n' >moved.tsv
+    runs <<'END'
+0|key --csv -f '"last, first",id' names.csv|"Lee, Ann",1\nLee,2\n"Lee, Ann",3\n|
+0|key --csv -f 'id,"last, first"' names.csv|1,"Lee, Ann"\n2,Lee\n3,"Lee, Ann"\n|
+0|key --csv -f '"2019"' names.csv|x\nx\ny\n|
+0|key --csv -f '"id"' names.csv|1\n2\n3\n|
+2|key --csv -f 'last, first' names.csv|||names.csv: no column 'last' (columns: "last, first", id, "2019")
+2|key --csv -f '"a""b, c"' names.csv|||names.csv: no column '"a""b, c"' (columns: "last, first", id, "2019")
+2|key --csv -f '"2019",2' names.csv|||-f *
+2|key --csv -f '"id' names.csv|||-f *
+0|key --tag --csv -f '!exported_at,etl_id' etl.csv etl2.csv|key\t1,x\nkey\t1,x\nkey\t2,x\nnone\t,wed,x,9\nkey\t1,x\nkey\t3,x\n|
+0|--csv -f '!exported_at,etl_id' -p 1e-9 <etl.csv|id,exported_at,n,etl_id\n1,mon,x,7\n2,wed,x,9\n,wed,x,9\n|
+0|key --csv -f '!2,4-5' <(echo 1,2,3,4,5,6,7)|1,3,6,7\n|
+0|key --csv -f '!2-' <(echo 1,2,3)|1\n|
+2|key --csv -f '!1-' names.csv|||-f *
+2|key --csv -f '!id,"last, first",2019' names.csv|||-f *
+2|key --csv -f '!id,nosuch' names.csv|||names.csv: no column 'nosuch' (columns: 
+0|key -t '\t' --header -f id a.tsv moved.tsv|1\n2\n\t"x\n1\n3\n4\n|
+0|key -t '\t' --header -f n,id a.tsv moved.tsv|5" disk\t1\n"x\t2\n"x\t\n"\t1\n"y\t3\n,\t4\n|
+0|key -t '\t' --header -f '!n' a.tsv|1\n2\n\t"x\n1\n|
+2|key -t '\t' --header -f nosuch a.tsv|||a.tsv: no column 'nosuch' (columns: id, n)
+0|--header -t '\t' -f id -p 1e-9 <a.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n|
+0|--create -t '\t' --header -f n,id -p 1e-9 n.bf a.tsv 2>got && unseen --header n.bf moved.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n1\t"\nn\tid\n"y\t3\n,\t4\n|
+2|--header n.bf a.tsv moved.tsv|||moved.tsv: *columns*a.tsv*order
+2|key --header -f id a.tsv|||-f id: *
+END
 }
 
 @test "-x: CMD gets the header line with the first lines, once; without a new line it is not started" {
     printf 'h\n1\n2\n' >a
     printf 'h\n2\n3\n' >b
-    rows <<'END'
+    runs <<'END'
 0|--header f.bf a b -x cat|h\n1\n2\n3\n|1 2 3
 0|add f.bf a && unseen --header f.bf a a -x touch started; also <(echo start*)|start*\n|1 2
 3|--header f.bf a b -x sh -c 'cat >/dev/null; exit 1'|||sh: exited with 1 (its lines are not remembered)
@@ -258,7 +252,7 @@ END
     printf '\xef\xbb\xbf"id","a\nb"\r\n1,x\n' >one
     printf 'id,"a\nb"\n2,"y\nz"\n' >two
     printf '"a\nb",id\nw,3\n' >moved
-    rows --csv -f id <<'END'
+    runs --csv -f id <<'END'
 0|f.bf one two|\xef\xbb\xbf"id","a\nb"\r\n1,x\n2,"y\nz"\n|1 2
 2|f.bf two moved|id,"a\nb"\n2,"y\nz"\n|2|moved: columns are in another order than two's (each order needs an output of its own)
 0|add f.bf two moved||2 3

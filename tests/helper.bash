@@ -151,6 +151,42 @@ answers() {
     done
 }
 
+# also FILE...: prints them, too; the exit status is that of the command before.
+also() {
+    local status=$?
+    cat -- "$@"
+    return "$status"
+}
+
+# says_these MESSAGES: exactly these on stderr, in order, separated by |; each is a pattern of the
+# shell for how one begins.
+says_these() {
+    local said=() wanted=() i
+    mapfile -t said <"$err"
+    IFS='|' read -ra wanted <<<"$1"
+    [[ ${#said[@]} -eq ${#wanted[@]} ]] || { complain "stderr should have ${#wanted[@]} line(s)"; return 1; }
+    for i in "${!wanted[@]}"; do
+        # shellcheck disable=SC2053 # a pattern
+        [[ ${said[i]} == "unseen: "${wanted[i]}* ]] || { complain "no such message: ${wanted[i]}"; return 1; }
+    done
+}
+
+# runs [OPTION...]: for each row of a table on stdin, `STATUS|ARGUMENTS|OUTPUT|REMEMBERED|MESSAGE|...`:
+# with a new f.bf, made with these options, `unseen ARGUMENTS` as a shell reads them prints exactly
+# OUTPUT (in printf's escapes), says these messages (says_these), and exits with STATUS; of the lines
+# (ids) 1 to 9, f.bf has those REMEMBERED then.
+runs() {
+    local status arguments wanted remembered messages failed=0
+    while IFS='|' read -r status arguments wanted remembered messages; do
+        exits 0 unseen create --force -p 1e-9 --counting "$@" f.bf
+        rm -rf f.bf.* new dropped keys got
+        { exits "$status" eval "unseen $arguments" && prints "$wanted" && says_these "$messages" &&
+            same <(unseen query --header f.bf <(echo id; seq 9) | tail -n +2 | xargs) <(echo "$remembered"); } ||
+            { echo "row: $arguments" && failed=1; }
+    done
+    return "$failed"
+}
+
 # creates [OPTION]... FILTER: a filter, and says so.
 creates() {
     exits 0 unseen create "$@" && says ': created \('
