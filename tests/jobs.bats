@@ -356,6 +356,6 @@ END
     for options in '-f 2' '-f 1,3-' '-f url'; do
         alike broken --csv $options
         alike broken key --csv $options two - csv broken
-        [[ $(grep -c 'line 31000: quoted field is not closed' said.1) -eq 3 ]]
+        [[ $(grep -c 'line 31000: bytes follow the closing quote' said.1) -eq 3 ]]
     done
 }

@@ -100,6 +100,7 @@ END
 }
 
 drops='false_drops:number rate:number'
+rows='several_lines:number several_lines_first:null headers_again:number'
 
 @test "--summary: of every command that has one" {
     local options shape
@@ -113,18 +114,18 @@ drops='false_drops:number rate:number'
         cat "$err" >>said
         echo "{$shape}" >>wanted
     done <<END
--p 1e-9|filter:null read:number printed:number dropped:number without_key:number $drops
-f.bf in|filter:string read:number printed:number dropped:number without_key:number $drops
---pending keys f.bf in|filter:string read:number printed:number dropped:number without_key:number $drops
-add c.bf|filter:string read:number new:number seen:number without_key:number $drops
-push q.bf|filter:string read:number new:number seen:number without_key:number $drops
+-p 1e-9|filter:null read:number printed:number dropped:number without_key:number $rows $drops
+f.bf in|filter:string read:number printed:number dropped:number without_key:number $rows $drops
+--pending keys f.bf in|filter:string read:number printed:number dropped:number without_key:number $rows $drops
+add c.bf|filter:string read:number new:number seen:number without_key:number $rows $drops
+push q.bf|filter:string read:number new:number seen:number without_key:number $rows $drops
 pop q.bf -m 9|filter:string popped:number put_back:number given_up:number
-remove c.bf|filter:string read:number removed:number absent:number ambiguous:number
+remove c.bf|filter:string read:number removed:number absent:number ambiguous:number $rows
 commit f.bf keys|filter:string new:number
 merge -o m.bf f.bf q.bf|filter:string layer_count:number rate:number false_positive_rate:number
 verify f.bf|filter:string notes:number
-shard 1/4|shard:string read:number printed:number
-shard 4|shard:string read:number
+shard 1/4|shard:string read:number printed:number $rows
+shard 4|shard:string read:number $rows
 END
     is_shaped
 }

@@ -10,11 +10,11 @@ load helper
         prints "$wanted" || complain "$options"
     done <<'END'
 ||
-|a b\n\n  c\r\n\0\0377\nlast|a b\n\n  c\r\n\0\0377\nlast\n
+|a b\n\n  "c\r\n\0\0377\nlast|a b\n\n"  ""c\r"\n\0\0377\nlast\n
 -f 2|a b\n\n x  b y\n  lone\t\n|b\n\nb\n  lone\t\n
 --tag -f 2|a b\n\n  lone \n|key\tb\nnone\t\nnone\t  lone \n
 --tag|a\n\n|key\ta\nkey\t\n
--z -f 1|a 1\0b\n2\0c|a\0b\n2\0c\0
+-z -f 1|a 1\0b\n2\0c|a\0"b\n2"\0c\0
 -z --tag -f 2|a 1\0b\0|key\t1\0none\tb\0
 END
 }

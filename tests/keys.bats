@@ -9,25 +9,35 @@ tools=${UNSEEN_TOOLS:-${UNSEEN%/*}/tests/tools}
 # keys_are: the table on stdin holds: after a row "> RECIPE [# WORDS]", rows "LINE => KEY", "LINE => ''" for an empty
 # key, or "LINE itself" for a line without a key; with printf's escapes in both.
 keys_are() {
-    local row line recipe=
+    local row line key recipe=
     while IFS= read -r row; do
         line=${row%% => *}
         line=${line% itself}
-        case $row in
-        '> '*)
+        if [[ $row == '> '* ]]; then
             [[ -z $recipe ]] || these_keys "$recipe" || return 1
             recipe=${row#> }
             : >lines
             : >wanted
             continue
-            ;;
+        fi
+        case $row in
         *" => ''") printf 'key\t\n' ;;
-        *' => '*) printf 'key\t%b\n' "${row#* => }" ;;
+        *' => '*) shown "${row#* => }" "$recipe" && printf 'key\t%b\n' "$key" ;;
         *) printf 'none\t%b\n' "$line" ;;
         esac >>wanted
         printf '%b\n' "$line" >>lines
     done
     these_keys "$recipe"
+}
+
+# shown KEY RECIPE: sets `key` to KEY as `unseen key` prints it, both in printf's escapes: one with
+# CR or LF is quoted.
+shown() {
+    printf -v key %b "$1"
+    [[ $key == *[$'\r\n']* ]] || { key=$1 && return; }
+    key=${key//\\/\\\\}
+    key='"'${key//'"'/'""'}'"'
+    [[ " $2 " == *' -z '* ]] || key=${key//$'\n'/'\\n'}
 }
 
 # these_keys RECIPE: of ./lines they are as in ./wanted.
@@ -36,7 +46,8 @@ these_keys() {
     succeeds eval "unseen key --tag lines $1"
     same "$out" wanted || complain "unseen key $1"
     succeeds eval "unseen key lines $1"
-    cut -f 2- wanted | same "$out" - || complain "unseen key $1, without --tag"
+    cut -f 2- wanted >plain
+    same "$out" plain || complain "unseen key $1, without --tag"
 }
 
 # --- the test vectors of unseen(5) -------------------------------------------
@@ -49,7 +60,7 @@ word() { [[ $1 == '(empty)' ]] || printf %s "$1"; }
 
 @test "vectors: keys" {
     rows keys | sed "s/^(empty)//; s/ => (no key)$/ itself/; s/ => (empty)$/ => ''/" >table
-    [[ $(grep -c ' => \| itself' table) -eq 75 && $(grep -c '^>' table) -eq 12 ]]
+    [[ $(grep -c ' => \| itself' table) -eq 76 && $(grep -c '^>' table) -eq 12 ]]
     keys_are <table
     # a wrong one is told
     sed '0,/ => a$/s// => b/' table >wrong
@@ -58,7 +69,7 @@ word() { [[ $1 == '(empty)' ]] || printf %s "$1"; }
 
 # inputs_are: the table on stdin, `LINE => KEY` after "> RECIPE", as vectors/csv explains it.
 inputs_are() {
-    local row input wanted recipe end
+    local row input wanted key recipe end failed=0
     while IFS= read -r row; do
         if [[ $row == '> '* ]]; then
             recipe=${row#> }
@@ -73,18 +84,19 @@ inputs_are() {
         'error '*) wanted= ;;
         '(no key)') wanted="none\t${input##*\\n}$end" ;;
         '(empty)') wanted="key\t$end" ;;
-        *) wanted="key\t${row##* => }$end" ;;
+        *) shown "${row##* => }" "$recipe" && wanted="key\t$key$end" ;;
         esac
         if [[ -z $wanted ]]; then
             fails_with 2 "${row##* => error }" eval "unseen key --tag $recipe lines"
         else
             exits 0 eval "unseen key --tag $recipe lines" && prints "$wanted"
-        fi || complain "$recipe: $row" || return 1
+        fi || complain "$recipe: $row" || failed=1
     done
+    return "$failed"
 }
 
 @test "vectors: csv" {
-    [[ $(rows csv | grep -c ' => ') -eq 60 ]]
+    [[ $(rows csv | grep -c ' => ') -eq 82 ]]
     inputs_are < <(rows csv)
     run ! inputs_are < <(rows csv | sed 's/ => 7$/ => 8/')
 }
@@ -187,7 +199,7 @@ bits_are() {
 @test "the whole line counts unless told, byte for byte" {
     local recipe
     printf 'a\n A \t\r\n\n\xff\0\x01\nend' >lines
-    printf 'a\n A \t\r\n\n\xff\0\x01\nend\n' >wanted
+    printf 'a\n" A \t\r"\n\n\xff\0\x01\nend\n' >wanted
     for recipe in "" "--by line"; do
         succeeds unseen key $recipe lines
         same "$out" wanted
@@ -245,31 +257,34 @@ a => a
  itself
 > -f 1,3
 a b c d => a c
-a b itself
-a itself
+a b => a
+ itself
 > -f 2-3,5-
 a b c d e f g => b c e f g
-a b c d itself
+a b c d => b c
+a itself
 > -f 2 -t ,
 a,b,c => b
-a,,c => ''
-a, => ''
-, => ''
+a,,c itself
+a, itself
+, itself
 a, B\r => \x20B\r
 a itself
  itself
 > -f 1 -t ,
- => ''
+ itself
 a => a
-,a => ''
+,a itself
 \x20a ,b => \x20a\x20
 > -f 1,3- -t '\t'
 a\tb\tc\td => a\tc\td
 a\tb\t => a\t
-a\tb itself
-a b c itself
+a\tb => a
+a b c => a b c
+\tb\tc itself
 > -f 2- -t ' '
-a  b => \x20b
+a  b itself
+a b  c => b  c
 END
 }
 
@@ -309,31 +324,32 @@ END
 a, b ,c => b
 a,\f\r\v\t b \t c \t\v\r\f,d => b \t c
 a,\xc2\xa0b\x1f,c => \xc2\xa0b\x1f
- , \r => ''
-a , => ''
+ , \r itself
+a , itself
  a itself
 > --trim -f 3-,1 -t , -i
  A , B , C ,\tD\r => a,c,d
 > --trim -f 2 -t , --by url
 x, HTTP://A\x20\x01,y => http://a/
 > --trim -f 1 -t '\t'
-\ta => ''
- \ta => ''
+\ta itself
+ \ta itself
  a\t  => a
 > --trim -f 2- -t '\t'
 a\t b\r\t \tc => b\t\tc
 > --trim -f 3 -t '\t'
-a\t\t\r => ''
+a\t\t\r itself
 a\tb\r itself
 > --trim -f 2-4 -t ' '
-\t  \ta\t \r b => \x20a\x20
+\t  \ta\t \r b itself
+x \ta\t \r b => a  b
 > --trim -f 2 -t '\x0d'
 a\r \tb\r => b
-a\r\r => ''
+a\r\r itself
 > --trim -f 2
 \ta b\r => b
 a\r \vb\f c => b
-a \r b => ''
+a \r b itself
 a\r itself
 > --trim -f 1-
  a\v \fb \r\t c\r => a b  c

@@ -199,7 +199,7 @@ taken_over() {
     done <<'END'
 -f 2 -t ,|b\na,b\nb\nc,b\n|b\na,b\n
 -f 2 -t ,|a,b\nb\n|a,b\nb\n
--f 2 -t ,|\na,\n\nb,\n,\nc\n|\na,\nc\n
+-f 2 -t ,|\na,\n\nb,\n,\na,\nx,y\n|\na,\nb,\n,\nx,y\n
 -f 1|\n \na\n\n b\n|\n \na\n b\n
 --by url|HTTP://A:80/%7e#x\nhttp://a/~\nhttp://b\n http://A/~ \nx\nhttp://b/\nx \nx\n|HTTP://A:80/%7e#x\nhttp://b\nx\nx \n
 --by url|http://a/\nHTTP://A\nexample.com/x\nEXAMPLE.com/x\nexample.com/x\n|http://a/\nexample.com/x\nEXAMPLE.com/x\n

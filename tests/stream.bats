@@ -163,8 +163,8 @@ peaks_below() {
     done <<'END'
 -j 1 -i|xxxxxxxx|61000
 -j 1 -t , -f 1,3|,xxxxxxx|61000
--j 1 --csv -f 1|,xxxxxxx|37000
--j 1 --csv|,x"xxx"x|109000
+-j 1 --max-line 30M --csv -f 1|,xxxxxxx|37000
+-j 1 --max-line 30M --csv|,x"xxx"x|109000
 -j 1 --jsonl -f a|xxxxxxxx|37000
 -j 1 --jsonl -f a,/a -i|\\nxx\\nxx|109000
 END

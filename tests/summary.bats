@@ -18,7 +18,7 @@ sums() {
 sums_json() {
     local seen=dropped
     [[ $3 != new ]] || seen=seen
-    grep -Exq "\\{\"filter\":$1,\"read\":$2,\"$3\":$4,\"$seen\":$5,\"without_key\":$6,\"false_drops\":$number,\"rate\":$number\\}" "$err" ||
+    grep -Exq "\\{\"filter\":$1,\"read\":$2,\"$3\":$4,\"$seen\":$5,\"without_key\":$6,\"several_lines\":0,\"several_lines_first\":null,\"headers_again\":0,\"false_drops\":$number,\"rate\":$number\\}" "$err" ||
         complain 'other numbers'
 }
 
