@@ -197,6 +197,7 @@ END
 2|--csv -f 1 -p 1e-9 <cr2.csv|||standard input: line 1: lines end with CR (tr '\\\\r' '\\\\n'
 2|--csv -f 1 -z -p 1e-9 < <(printf '1,"a\nb"\0002,"a\0b"\0')|1,"a\nb"\x00||standard input: line 2: $end
 2|--csv --trim -f 1 -p 1e-9 < <(printf '3, "a,c"\r\n7, "hello" he said\n')|3, "a,c"\r\n||standard input: line 2: $after
+0|--csv -f 1 -p 1e-9 < <(printf '1,"a\r\nb"\r')|1,"a\r\nb"\r\n|
 0|--csv -f 1 -p 1e-9 < <(printf '1,"x"\r\r\n2\r,"x\n"\n3\r3\n2\r,')|1,"x"\r\r\n2\r,"x\n"\n3\r3\n|
 2|--csv -f 1 -p 1e-9 < <(printf '1,x\n2,y""\n3,"""\n""')|1,x\n2,y""\n||standard input: line 3: $end
 2|--csv -f 1 -p 1e-9 < <(printf '1,x\n3,"y" \n')|1,x\n||standard input: line 2: $after

@@ -178,7 +178,7 @@ void inputs_close(struct inputs *inputs, struct input *input, bool sound)
     bool standard = inputs->fd == STDIN_FILENO;
     struct fault fault = FAULT_UNSET;
     input_free(input);
-    if (sound && inputs->has_returns) {
+    if (sound && inputs->has_returns && !inputs->ends.rows) {
         fault_set(&fault, inputs->shown, "one line, with carriage returns and no newline");
         suggest_reader(inputs, standard ? "tr '\\r' '\\n'" : "tr '\\r' '\\n' <", &fault);
         message_fault(&fault);
