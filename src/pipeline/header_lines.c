@@ -88,12 +88,12 @@ static int read_first(const struct output *output, struct header_lines *first, s
         first->length = starts[1];
         first->unfinished = starts[1] > input_bytes(input);
         first->line = malloc(starts[1]);
-        if (first->line == NULL)
-            got = fault_errno(fault, output->name, NULL, ENOMEM);
-        else
+        if (first->line != NULL)
             memcpy(first->line, chunk.bytes, starts[1]);
     }
     input_free(input);
+    if (got > 0 && first->line == NULL)
+        return fault_errno(fault, output->name, NULL, ENOMEM);
     return got;
 }
 
@@ -110,7 +110,7 @@ int header_lines_begin(void *context, const struct output *output, const char **
     if (!output->ends_last_line)
         return unreadable ? fault_errno(fault, output->name, NULL, EACCES) : 0;
     int got = read_first(output, &first, fault);
-    if (got <= 0)
+    if (got <= 0 || first.line == NULL)
         return got;
     *length = 0;
     return keep_header(lines, &first, fault);
