@@ -14,7 +14,8 @@
 
 /* clang-format off */
 OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"-f", "--fields"}, "LIST",
-       "compare these fields", "compare only these fields: 2, 1,3-, '!2', id,name", .describes = true)
+       "compare these fields", "compare only these fields: 2, 1,3-, '!2', id,name",
+       .describes = true)
 OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"-t", "--separator"}, "SEP",
        "separator of fields", "byte between fields: , or \\t (default: blanks)", .describes = true)
 OPTION(csv, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--csv"}, NULL,

@@ -467,7 +467,7 @@ static size_t kernel_rows(const char *bytes, size_t length, struct row_scan *sca
         if (odd == 0 && at < length && found < most && (at + 64 > length || found + 64 > most)) {
             char last[64] = {0};
             size_t n = length - at < 64 ? length - at : 64;
-            uint64_t valid = UINT64_MAX >> (64 - n);
+            uint64_t valid = n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
             memcpy(last, bytes + at, n);
             found += take_block(bytes, length, last, valid, at, delimiter, separator, &edge, &odd,
                                 starts + found, kinds + found, most - found);

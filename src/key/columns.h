@@ -24,8 +24,8 @@ struct columns {
 
 /* Finds the recipe's names, or all columns but these, in a header line, in place of those of the
  * input before. All columns but some have their places in byte order of their names; those of a
- * line that are beyond the header line's come after them, since they may differ. `buffer` has as many
- * bytes as the line. Returns 0, or -1 with a fault about `input`. */
+ * line that are beyond the header line's come after them, since they may differ. `buffer` has as
+ * many bytes as the line. Returns 0, or -1 with a fault about `input`. */
 int columns_find(const struct recipe *recipe, struct span header_line, char *buffer,
                  const char *input, struct columns *columns, struct fault *fault);
 

@@ -7,6 +7,7 @@
 #include "text/number.h"
 #include "text/quote.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -313,6 +314,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
             input_keep_after(batches->input, starts[found]);
     }
 
+    assert(chunk->bytes != NULL);
     /* 2. None may be too long. Only the first may be a header line: then it is not among those of
      * the batch. */
     const char *first = chunk->bytes + starts[0];
