@@ -84,7 +84,7 @@ static int read_first(const struct output *output, struct header_lines *first, s
     if (cut || (got > 0 && starts[1] == 0))
         got = fault_set(fault, output->name, "line 1: %s",
                         row_wrong_text(cut ? ROW_UNCLOSED : rows.wrong));
-    if (got > 0) {
+    if (got > 0 && starts[1] > 0) {
         first->length = starts[1];
         first->unfinished = starts[1] > input_bytes(input);
         first->line = malloc(starts[1]);
