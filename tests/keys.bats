@@ -615,6 +615,11 @@ END
     done
 }
 
+@test "rows of several lines: Python's csv and the rules say the same as the program" {
+    need python3
+    succeeds "$repository/tests/key/oracle_rows.py" "${UNSEEN%/*}/tests/key/oracle_rows" 10000 1
+}
+
 # --- a library ---------------------------------------------------------------
 
 # Of well-formed URLs, wherever the library has a say.

@@ -9,7 +9,9 @@
 programs_in = $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/$(1)/*.c)))
 UNIT = $(call programs_in,unit)
 FUZZ = $(call programs_in,fuzz)
-LINKED = $(UNIT) $(FUZZ) $(call programs_in,bench) $(call programs_in,torture)
+# Reads many small files in one process, for tests/key/oracle_rows.py.
+ROWS = $(BUILD)/tests/key/oracle_rows
+LINKED = $(UNIT) $(FUZZ) $(ROWS) $(call programs_in,bench) $(call programs_in,torture)
 TOOLS = $(call programs_in,tools)
 # Libraries for LD_PRELOAD.
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
@@ -22,7 +24,7 @@ STAGED_GROWTH = $(BUILD)/tests/growth.o
 STAGED_TESTS = $(addprefix $(BUILD)/tests/,unit/test_stage unit/test_damage fuzz/fuzz_filter fuzz/fuzz_side_files)
 staged = $(patsubst $(BUILD)/obj/core/growth.o,$(STAGED_GROWTH),$(1))
 
-check-programs: all tools $(UNIT) $(ORACLE) $(FUZZ)
+check-programs: all tools $(UNIT) $(ORACLE) $(ROWS) $(FUZZ)
 
 tools: $(TOOLS) $(PRELOADS) $(STAGED)
 
@@ -70,7 +72,7 @@ $(PRELOADS): $(BUILD)/tests/tools/%.so: tests/tools/preload/%.c $(BUILD)/config.
 # is cut into pieces. FUZZER comes from tests/fuzz/replay: only these programs get the fuzzer's main.
 $(FUZZ): ALL_LDLIBS += $(FUZZER)
 $(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,filter side_files): ALL_LDFLAGS += -Wl,--wrap=confine_begin
-$(BUILD)/tests/fuzz/fuzz_lines: ALL_LDFLAGS += -Wl,--wrap=read
+$(BUILD)/tests/fuzz/fuzz_lines $(ROWS): ALL_LDFLAGS += -Wl,--wrap=read
 # Two thirds of the time of a fuzzer would go into counting the steps of its sums.
 $(BUILD)/obj/core/sizing.o: ALL_CFLAGS += $(UNCOUNTED)
 
