@@ -90,6 +90,24 @@ __attribute__((flatten)) static void xxh3_lines(const char *bytes, const size_t 
         keys[i] = xxh3_key(bytes + starts[i], starts[i + 1] - 1 - starts[i], seed);
 }
 
+__attribute__((flatten)) static void xxh3_pieces(const char *bytes, const struct piece *pieces,
+                                                 size_t n, uint64_t seed, struct key *keys)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = xxh3_key(bytes + pieces[i].first, pieces[i].end - pieces[i].first, seed);
+}
+
+void hash_pieces(const char *bytes, const struct piece *pieces, size_t n, struct hasher hasher,
+                 struct key *keys)
+{
+    if (hasher.kind != HASH_SIPHASH) {
+        xxh3_pieces(bytes, pieces, n, hasher.k0, keys);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        keys[i] = hash_key(bytes + pieces[i].first, pieces[i].end - pieces[i].first, hasher);
+}
+
 void hash_lines(const char *bytes, const size_t *starts, size_t n, struct hasher hasher,
                 struct key *keys)
 {

@@ -17,9 +17,16 @@
 struct row_scan {
     char delimiter, separator;
     size_t at;     /* bytes before this offset were looked at; */
-    unsigned kind; /* what is known of the row at hand (rows.h), */
+    uint64_t kind; /* what is known of the row at hand (rows.h), */
     bool inside;   /* which is within quotes */
     bool odd;      /* this row is not for `rows` */
+};
+
+/* A field of a row, with its quotes, if any. */
+struct row_field {
+    size_t first, end; /* offsets */
+    bool found;        /* the row has it */
+    bool doubled;      /* it may have two quotes for one */
 };
 
 struct kernel {
@@ -38,6 +45,12 @@ struct kernel {
      * quote, CR or delimiter. */
     size_t (*rows)(const char *bytes, size_t length, struct row_scan *scan, size_t *starts,
                    uint8_t *kinds, size_t most);
+
+    /* Finds a column, from 1 on, of n rows that lie end to end, of which none is ROW_ODD; such rows
+     * are passed over. A byte order mark at the beginning of a row, and CRs at its end, are no part
+     * of it. The last delimiter is not read. */
+    void (*column)(const char *bytes, const size_t *starts, const uint8_t *kinds, size_t n,
+                   char separator, size_t column, struct row_field *fields);
 
     /* For each of `n` keys with seen[i] == 0: seen[i] = 1 if all its bits are set. */
     void (*test)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen);

@@ -369,7 +369,7 @@ struct row_edge {
     uint64_t inside; /* all bits, if within quotes; else 0 */
     uint64_t closed; /* 1, if its last byte closed a field; else 0 */
     uint64_t fits;   /* 1, if a quote may follow: to open a field, or as the second of two */
-    unsigned kind;   /* of the row that goes on */
+    uint64_t kind;   /* of the row that goes on */
     size_t quoted;   /* the offset of the last block that had a quote */
 };
 
@@ -417,21 +417,24 @@ INLINE unsigned take_block(const char *bytes, size_t length, const char *chunk, 
             ends &= (*odd & (0 - *odd)) - 1;
     }
     /* 2. As in kernel_split, one row is always stored, if only the one that does not end here. */
-    unsigned count = (unsigned)__builtin_popcountll(ends), kind = edge->kind;
+    unsigned count = (unsigned)__builtin_popcountll(ends);
+    uint64_t kind = edge->kind;
     for (; count > most; count--)
         ends ^= UINT64_C(1) << (63 - __builtin_clzll(ends));
-    const unsigned keep = count == 0 ? UINT_MAX : 0;
+    const uint64_t keep = count == 0 ? UINT64_MAX : 0;
     do {
         uint64_t row = ends ^ (ends - 1); /* its bytes, and those before */
-        kind |= ((quotes & row) != 0 ? ROW_QUOTED : 0U) | ((several & row) != 0 ? ROW_SEVERAL : 0U);
-        *kinds++ = (uint8_t)kind;
+        kind |= (quotes & row) != 0 ? ROW_QUOTED : 0U;
+        kind += (unsigned)__builtin_popcountll(several & row) * ROW_SEVERAL;
+        *kinds++ = row_kind(kind);
         *++starts = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
         quotes &= ~row;
         several &= ~row;
         kind &= keep;
         ends &= ends - 1;
     } while (ends != 0);
-    edge->kind = kind | (quotes != 0 ? ROW_QUOTED : 0U) | (several != 0 ? ROW_SEVERAL : 0U);
+    edge->kind = (kind | (quotes != 0 ? ROW_QUOTED : 0U)) +
+                 (unsigned)__builtin_popcountll(several) * ROW_SEVERAL;
     return count;
 }
 
@@ -481,6 +484,60 @@ static size_t kernel_rows(const char *bytes, size_t length, struct row_scan *sca
     return found;
 }
 
+/* Finds a column of the row whose bytes are first..end, 64 bytes at a time; `limit` is where bytes
+ * end that may be read. Within quotes, as above, a separator is none. */
+INLINE void find_column(const char *bytes, size_t limit, size_t first, size_t end, bool quoted,
+                        char separator, size_t column, struct row_field *field)
+{
+    uint64_t inside = 0;  /* all bits, if the last chunk ended within quotes; else 0 */
+    uint64_t before = 0;  /* 1, if its last byte was a quote; else 0 */
+    uint64_t doubled = 0; /* not 0: two quotes for one were found */
+    for (size_t at = first; at < end; at += 64) {
+        char last[64];
+        const char *chunk = bytes + at;
+        uint64_t valid = end - at < 64 ? (UINT64_C(1) << (end - at)) - 1 : UINT64_MAX;
+        if (limit - at < 64)
+            chunk = memcpy(last, chunk, limit - at);
+        uint64_t ends = DELIMITER_MASK(chunk, separator) & valid;
+        if (quoted) {
+            uint64_t quotes = DELIMITER_MASK(chunk, '"') & valid;
+            uint64_t within = WITHIN_MASK(quotes) ^ inside;
+            doubled |= quotes & within & (quotes << 1 | before);
+            inside = (uint64_t)0 - (within >> 63);
+            before = quotes >> 63;
+            ends &= ~within;
+        }
+        for (; ends != 0; ends &= ends - 1) {
+            size_t found = at + (size_t)__builtin_ctzll(ends);
+            if (--column == 0) {
+                *field = (struct row_field){first, found, true, doubled != 0};
+                return;
+            }
+            first = found + 1;
+        }
+    }
+    *field = (struct row_field){first, end, column == 1, doubled != 0};
+}
+
+KERNEL_TARGET
+static void kernel_column(const char *bytes, const size_t *starts, const uint8_t *kinds, size_t n,
+                          char separator, size_t column, struct row_field *fields)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t first = starts[i], end = starts[i + 1] - 1;
+        if ((kinds[i] & ROW_ODD) != 0)
+            continue;
+        if (end - first >= 3 && memcmp(bytes + first, "\xef\xbb\xbf", 3) == 0)
+            first += 3;
+        while (end > first && bytes[end - 1] == '\r')
+            end--;
+        if ((kinds[i] & ROW_QUOTED) != 0)
+            find_column(bytes, starts[n] - 1, first, end, true, separator, column, &fields[i]);
+        else
+            find_column(bytes, starts[n] - 1, first, end, false, separator, column, &fields[i]);
+    }
+}
+
 /* Half a page is prefetched, because processors do not cross a page boundary by themselves. Beyond
  * the last page, even where no memory is mapped, this does no harm. */
 KERNEL_TARGET
@@ -503,6 +560,7 @@ const struct kernel KERNEL_STRUCT = {
     .name = KERNEL_NAME,
     .split = kernel_split,
     .rows = kernel_rows,
+    .column = kernel_column,
     .test = kernel_test,
     .set = kernel_set,
     .insert = kernel_insert,

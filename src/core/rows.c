@@ -77,7 +77,8 @@ static bool is_special(const struct line_ends *ends, char c)
 static size_t find_end(struct rows *rows, const char *bytes, size_t length)
 {
     const struct line_ends ends = rows->ends;
-    unsigned state = rows->state, kind = rows->kind;
+    unsigned state = rows->state;
+    uint64_t kind = rows->kind;
     enum row_wrong wrong = ROW_RIGHT;
     size_t at = rows->at, found = 0;
     if (state == AT_ROW && length - at >= 3 && memcmp(bytes + at, "\xef\xbb\xbf", 3) == 0) {
@@ -101,7 +102,7 @@ static size_t find_end(struct rows *rows, const char *bytes, size_t length)
             if (ended && c == '\0')
                 wrong = ROW_UNCLOSED;
             else if (ended)
-                kind |= ROW_SEVERAL;
+                kind += ROW_SEVERAL;
             else if (c == QUOTE_BYTE)
                 state = AFTER_QUOTE;
             continue;
@@ -200,7 +201,7 @@ size_t rows_find(struct rows *rows, const char *bytes, size_t length, size_t *st
             n += find_usual(rows, bytes, length, starts + n, kinds + n, most - n, &odd);
         if (!odd || (end = find_end(rows, bytes, length)) == 0)
             break;
-        kinds[n++] = (uint8_t)rows->kind;
+        kinds[n++] = row_kind(rows->kind);
         starts[n] = end;
         rows->kind = 0;
         rows->first = false;

@@ -51,8 +51,20 @@ enum row_wrong {
 enum {
     ROW_QUOTED = 1,
     ROW_ODD = 2,
-    ROW_SEVERAL = 4, /* it has several lines: delimiters within quotes; with one of the others */
+    /* Times the delimiters within quotes, that is, the lines beyond the first; at most 63 are
+     * counted. Together with one of the others. */
+    ROW_SEVERAL = 4,
 };
+
+static inline uint8_t row_kind(uint64_t uncut)
+{
+    return (uint8_t)(uncut <= UINT8_MAX ? uncut : (uncut | (UINT8_MAX & ~(ROW_SEVERAL - 1))));
+}
+
+static inline bool row_has_several_lines(uint8_t kind)
+{
+    return kind >= ROW_SEVERAL;
+}
 
 struct kernel;
 
@@ -60,9 +72,10 @@ struct kernel;
 struct rows {
     struct line_ends ends;
     const struct kernel *kernel;
-    size_t at;            /* bytes before this offset were looked at; */
-    unsigned state, kind; /* of the row that was not at its end there */
-    bool first;           /* it is the first row of an input */
+    size_t at;      /* bytes before this offset were looked at; */
+    unsigned state; /* of the row that was not at its end there */
+    uint64_t kind;  /* of it, so far; uncut */
+    bool first;     /* it is the first row of an input */
     enum row_wrong wrong;
 };
 

@@ -4,95 +4,40 @@
 
 static const struct field_range all_columns = {1, 0};
 
-/* The value of a field, of which all bytes are given. `doubled`: it may have two quotes for one.
- * Returns false if it is empty. */
-__attribute__((always_inline)) static inline bool take_value(const struct recipe *recipe,
-                                                             struct span raw, bool quoting,
-                                                             bool doubled, char *buffer,
-                                                             struct span *key)
+/* Takes the columns first..last of a row without quotes, or to its end if `last` is 0, in one
+ * piece. Returns false if the first is missing. */
+static bool take_plain(const struct recipe *recipe, struct span row, size_t first, size_t last,
+                       struct span *key)
 {
+    struct finder separators = finder_start(row, recipe->separator, recipe->separator);
+    const char *start = row.bytes, *end = span_end(row), *at = start;
+    size_t number = 1; /* of the field that begins at `at` */
+    while (last != 0 || number < first) {
+        const char *found = finder_next(&separators, at);
+        if (number == last || found == end) {
+            end = found;
+            break;
+        }
+        at = found + 1;
+        if (++number == first)
+            start = at;
+    }
+    *key = span_between(start, end);
+    return number >= first;
+}
+
+bool csv_take_field(const struct recipe *recipe, const char *bytes, const struct row_field *field,
+                    char *buffer, struct span *key)
+{
+    struct span raw = span_between(bytes + field->first, bytes + field->end);
     raw = recipe_trim(recipe, raw);
-    if (quoting && raw.length > 1 && *raw.bytes == QUOTE) {
+    if (raw.length > 1 && *raw.bytes == QUOTE) {
         raw = recipe_trim(recipe, span_between(raw.bytes + 1, span_end(raw) - 1));
-        if (doubled)
+        if (field->doubled)
             raw = csv_field_value(&(struct csv_field){raw, true, true}, buffer);
     }
     *key = raw;
-    return raw.length > 0;
-}
-
-/* Takes the columns first..last of a row without quotes, or to its end if `last` is 0, in one
- * piece; 64 bytes at a time, up to the end of the last. Returns false if the first is missing, or
- * all is empty. */
-static inline bool take_plain(const struct recipe *recipe, struct span row, size_t first,
-                              size_t last, struct span *key)
-{
-    const char *start = row.bytes;
-    size_t number = 1; /* of the field that ends next */
-    for (size_t at = 0; at < row.length && (last != 0 || number < first); at += 64) {
-        const char *chunk = row.bytes + at;
-        uint64_t ends = finder_masks_of(row, chunk, recipe->separator, recipe->separator).a;
-        for (; ends != 0; ends &= ends - 1) {
-            const char *end = chunk + __builtin_ctzll(ends);
-            if (number == last)
-                return take_value(recipe, span_between(start, end), false, false, NULL, key);
-            if (++number <= first)
-                start = end + 1;
-        }
-    }
-    return number >= first &&
-           take_value(recipe, span_between(start, span_end(row)), false, false, NULL, key);
-}
-
-/* Takes a column of a row in which each quote opens or closes a field, or is one of two for one.
- *
- * Of two quotes for one, the first closes the field and the second opens it again. So a byte is
- * within quotes if an odd number of quotes was there, up to this byte, which a few operations tell
- * for 64 bytes:
- *
- *     row      x , " a , " " b " , y
- *     quotes   . . 1 . . 1 1 . 1 . .
- *     within   . . 1 1 1 . 1 1 . . .
- *     doubled  . . . . . . 1 . . . .   quotes within that follow another
- *     ends     . 1 . . . . . . . 1 .   separators that are not within
- */
-static bool take_quoted(const struct recipe *recipe, struct span row, size_t column, char *buffer,
-                        struct span *key)
-{
-    const char *first = row.bytes; /* of the field at hand */
-    uint64_t inside = 0;           /* all bits, if the last chunk ended within quotes; else 0 */
-    uint64_t before = 0;           /* 1, if its last byte was a quote; else 0 */
-    uint64_t doubled = 0;          /* not 0: two quotes for one were found */
-    for (size_t at = 0; at < row.length; at += 64) {
-        const char *chunk = row.bytes + at;
-        const struct finder_masks found = finder_masks_of(row, chunk, recipe->separator, QUOTE);
-        uint64_t ends = found.a, quotes = found.b, within = quotes ^ quotes << 1;
-        within ^= within << 2;
-        within ^= within << 4;
-        within ^= within << 8;
-        within ^= within << 16;
-        within ^= within << 32 ^ inside;
-        doubled |= quotes & within & (quotes << 1 | before);
-        inside = (uint64_t)0 - (within >> 63);
-        before = quotes >> 63;
-        for (ends &= ~within; ends != 0; ends &= ends - 1) {
-            const char *end = chunk + __builtin_ctzll(ends);
-            if (--column == 0)
-                return take_value(recipe, span_between(first, end), true, doubled != 0, buffer,
-                                  key);
-            first = end + 1;
-        }
-    }
-    return column == 1 &&
-           take_value(recipe, span_between(first, span_end(row)), true, doubled != 0, buffer, key);
-}
-
-bool csv_take_column(const struct recipe *recipe, size_t column, struct span line, uint8_t kind,
-                     char *buffer, struct span *key)
-{
-    struct span row = csv_row(line);
-    return kind == 0 ? take_plain(recipe, row, column, column, key)
-                     : take_quoted(recipe, row, column, buffer, key);
+    return field->found && raw.length > 0;
 }
 
 /* --- any columns of any row, field by field --- */
@@ -214,12 +159,16 @@ bool csv_take(const struct recipe *recipe, const struct columns *columns, struct
               uint8_t kind, char *buffer, struct span *key)
 {
     size_t single = csv_single_column(recipe, columns);
-    if (single != 0 && (kind & ROW_ODD) == 0)
-        return csv_take_column(recipe, single, line, kind, buffer, key);
+    if (single != 0 && (kind & ROW_ODD) == 0) {
+        const size_t starts[] = {0, line.length + 1};
+        struct row_field field = {0, 0, false, false};
+        kernel_best()->column(line.bytes, starts, &kind, 1, recipe->separator, single, &field);
+        return csv_take_field(recipe, line.bytes, &field, buffer, key);
+    }
     struct span row = csv_row(line);
     if (kind == 0 && recipe->ranges <= 1 && !recipe->trim && !recipe_has_column_names(recipe)) {
         const struct field_range range = recipe->ranges > 0 ? recipe->range[0] : all_columns;
-        if (!take_plain(recipe, row, range.first, range.last, key) ||
+        if (!take_plain(recipe, row, range.first, range.last, key) || key->length == 0 ||
             *key->bytes == recipe->separator)
             return false;
         /* No value needs quotes. */

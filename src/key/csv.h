@@ -12,6 +12,7 @@
 #ifndef UNSEEN_KEY_CSV_H
 #define UNSEEN_KEY_CSV_H
 
+#include "core/kernel.h"
 #include "key/columns.h"
 
 /* Takes the key. *key points into the row if possible, otherwise into `buffer`, which has
@@ -25,8 +26,9 @@ bool csv_take(const struct recipe *recipe, const struct columns *columns, struct
 /* The number of the only column that the recipe takes; 0: it takes several. */
 size_t csv_single_column(const struct recipe *recipe, const struct columns *columns);
 
-/* The same as csv_take for this column alone. Precondition: `kind` is not ROW_ODD. */
-bool csv_take_column(const struct recipe *recipe, size_t column, struct span line, uint8_t kind,
-                     char *buffer, struct span *key);
+/* The same as csv_take for this column alone, which a kernel has found in rows that begin at `bytes`;
+ * none of these is ROW_ODD. */
+bool csv_take_field(const struct recipe *recipe, const char *bytes, const struct row_field *field,
+                    char *buffer, struct span *key);
 
 #endif

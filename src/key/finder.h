@@ -79,39 +79,6 @@ static inline void finder_ask(struct finder *finder, const char *at)
     }
 }
 
-/* For a search of each chunk once, without a state. Bit i: byte i of the chunk is `a`; is `b`. */
-struct finder_masks {
-    uint64_t a, b;
-};
-
-/* The same as below, of the last n < 32 bytes of a line. Not inlined: registers are kept for the
- * usual chunk. */
-__attribute__((noinline, unused)) static struct finder_masks
-finder_masks_of_rest(struct span line, const char *at, char a, char b)
-{
-    const struct finder for_a = {.a = a, .b = a}, for_b = {.a = b, .b = b};
-    const size_t n = (size_t)(span_end(line) - at);
-    if (line.length < 32)
-        return (struct finder_masks){finder_ask_short(&for_a, at, n),
-                                     finder_ask_short(&for_b, at, n)};
-    return (struct finder_masks){finder_ask32(&for_a, at + n - 32) >> (32 - n),
-                                 finder_ask32(&for_b, at + n - 32) >> (32 - n)};
-}
-
-/* Compares the up to 64 bytes at `at`, which is before the end of the line, with two bytes. */
-static inline struct finder_masks finder_masks_of(struct span line, const char *at, char a, char b)
-{
-    const size_t n = (size_t)(span_end(line) - at);
-    if (n < 32)
-        return finder_masks_of_rest(line, at, a, b);
-    const struct finder for_a = {.a = a, .b = a}, for_b = {.a = b, .b = b};
-    const size_t second = n < 64 ? n - 32 : 32;
-    return (struct finder_masks){finder_ask32(&for_a, at) | finder_ask32(&for_a, at + second)
-                                                                << second,
-                                 finder_ask32(&for_b, at) | finder_ask32(&for_b, at + second)
-                                                                << second};
-}
-
 static inline struct finder finder_start(struct span line, char a, char b)
 {
     struct finder finder = {line, a, b, line.bytes, 0};

@@ -24,6 +24,7 @@ struct url_buffers {
 
 struct keyer {
     struct recipe recipe;
+    const struct kernel *kernel;
     struct url_buffers *buffers; /* NULL without --by */
     struct json_items *items;    /* NULL without --jsonl */
     struct columns columns;      /* of the input */
@@ -38,6 +39,7 @@ struct keyer *keyer_new(const struct recipe *recipe)
     if (keyer == NULL)
         return NULL;
     keyer->recipe = *recipe;
+    keyer->kernel = kernel_best();
     if (recipe->profile != PROFILE_LINE)
         keyer->buffers = malloc(sizeof *keyer->buffers);
     if (recipe->syntax == SYNTAX_JSONL)
@@ -205,6 +207,53 @@ static struct span line_of(const char *bytes, const size_t *starts, size_t i)
     return (struct span){bytes + starts[i], starts[i + 1] - 1 - starts[i]};
 }
 
+/* Hashes the key that line i has, or else the line. */
+static void hash_one(struct span key, bool made, const struct hashes *hashes, unsigned count,
+                     size_t i)
+{
+    for (unsigned h = 0; h < count; h++) {
+        const struct hashers *hashers = &hashes[h].hashers;
+        hashes[h].keys[i] = hash_key(key.bytes, key.length,
+                                     *(made ? &hashers->key : &hashers->line));
+    }
+}
+
+/* Hashes one column of `n` rows, of which the first is row `from` of the hashes: together where
+ * keys are as they stand in their rows. */
+enum { GROUP = 64 };
+static void hash_column(struct keyer *keyer, size_t column, const char *bytes, const size_t *starts,
+                        const uint8_t *kinds, size_t n, const struct hashes *hashes, unsigned count,
+                        size_t from, uint8_t *no_key)
+{
+    const struct recipe *recipe = &keyer->recipe;
+    struct row_field fields[GROUP];
+    struct piece pieces[GROUP];
+    size_t first = 0; /* of those that are not hashed yet */
+    keyer->kernel->column(bytes, starts, kinds, n, recipe->separator, column, fields);
+    for (size_t i = 0; i <= n; i++) {
+        struct span line = {NULL, 0}, key = line;
+        bool made = false;
+        if (i < n) {
+            line = key = line_of(bytes, starts, i);
+            made = (kinds[i] & ROW_ODD) != 0
+                       ? make_key(keyer, kinds[i], &key)
+                       : csv_take_field(recipe, bytes, &fields[i], keyer->text, &key);
+            no_key[i] = !made;
+        }
+        if (made && key.bytes != keyer->text) {
+            size_t at = (size_t)(key.bytes - bytes);
+            pieces[i] = (struct piece){at, at + key.length};
+            continue;
+        }
+        for (unsigned h = 0; h < count; h++)
+            hash_pieces(bytes, pieces + first, i - first, hashes[h].hashers.key,
+                        hashes[h].keys + from + first);
+        if (i < n)
+            hash_one(made ? key : line, made, hashes, count, from + i);
+        first = i + 1;
+    }
+}
+
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, const uint8_t *kinds,
                 size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key)
 {
@@ -218,7 +267,10 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
                             !recipe->fold && kinds != NULL
                         ? csv_single_column(recipe, &keyer->columns)
                         : 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; column != 0 && i < n; i += GROUP)
+        hash_column(keyer, column, bytes, starts + i, kinds + i, n - i < GROUP ? n - i : GROUP,
+                    hashes, count, i, no_key + i);
+    for (size_t i = 0; column == 0 && i < n; i++) {
         if (whole || url_of_line) {
             /* Runs of lines that are their own keys, such as URLs in normal form, are hashed in
              * place. */
@@ -235,21 +287,10 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
                 break;
         }
         struct span line = line_of(bytes, starts, i), key = line;
-        bool made;
-        if (url_of_line)
-            made = make_url(keyer, &key);
-        else if (column != 0 && (kinds[i] & ROW_ODD) == 0)
-            made = csv_take_column(recipe, column, line, kinds[i], keyer->text, &key);
-        else
-            made = make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key);
-        if (!made)
-            key = line;
+        bool made = url_of_line ? make_url(keyer, &key)
+                                : make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key);
         no_key[i] = !made;
-        for (unsigned h = 0; h < count; h++) {
-            const struct hashers *hashers = &hashes[h].hashers;
-            hashes[h].keys[i] = hash_key(key.bytes, key.length,
-                                         *(made ? &hashers->key : &hashers->line));
-        }
+        hash_one(made ? key : line, made, hashes, count, i);
     }
 }
 

@@ -239,10 +239,12 @@ static uint64_t count_lines(struct entry *entry, size_t n, char delimiter)
     const size_t *starts = entry->starts;
     uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t length = starts[i + 1] - starts[i];
-        entry->lines[i] = count++;
-        if ((entry->kinds[i] & ROW_SEVERAL) != 0)
-            count += (uint32_t)lines_in(entry->batch.bytes + starts[i], length, delimiter) - 1;
+        const uint8_t more = entry->kinds[i] / ROW_SEVERAL;
+        entry->lines[i] = count;
+        count += 1U + more;
+        if (more == UINT8_MAX / ROW_SEVERAL)
+            count = entry->lines[i] + (uint32_t)lines_in(entry->batch.bytes + starts[i],
+                                                         starts[i + 1] - starts[i], delimiter);
     }
     return count;
 }
@@ -303,8 +305,10 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
     struct rows *rows = &batches->rows;
     size_t *starts = entry->starts, found = 0;
 
-    /* 1. Find lines, in the chunk or in the next. */
-    while (found == 0 && rows->wrong == ROW_RIGHT) {
+    /* 1. Find lines, in the chunk or in the next. If what is left of a chunk has no end of a row, it
+     * is told by a batch without lines that the one before was the last. */
+    bool ends_chunk = false;
+    while (found == 0 && rows->wrong == ROW_RIGHT && !ends_chunk) {
         enum outcome read = is_looked_through(batches) ? read_chunk(batches, entry) : BATCH;
         if (read != BATCH)
             return read;
@@ -312,6 +316,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
         found = rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, batches->most);
         if (is_looked_through(batches))
             input_keep_after(batches->input, starts[found]);
+        ends_chunk = found == 0 && batches->done > 0;
     }
 
     assert(chunk->bytes != NULL);
@@ -333,7 +338,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
     /* 3. Make the batch. */
     bool several = false;
     for (size_t i = 0; rows->ends.rows && i < n; i++)
-        several |= (entry->kinds[i] & ROW_SEVERAL) != 0;
+        several |= row_has_several_lines(entry->kinds[i]);
     entry->batch = (struct batch){
         .header_line = headers > 0 ? first : NULL,
         .header_length = headers > 0 ? length : 0,

@@ -249,6 +249,15 @@ static ptrdiff_t judge(struct pipeline *pipeline, const struct batch *batch, uin
     return -1;
 }
 
+/* How many rows of a batch precede the first that has several lines. */
+static size_t count_fit(const struct batch *batch)
+{
+    size_t n = 0;
+    while (n < batch->n && !row_has_several_lines(batch->kinds[n]))
+        n++;
+    return n;
+}
+
 /* Adds the lines of a batch to `read`, `no_key...` and `several...`. */
 static void count_as_read(struct pipeline_counts *counts, const struct batch *batch,
                           const char *input)
@@ -262,11 +271,14 @@ static void count_as_read(struct pipeline_counts *counts, const struct batch *ba
     }
     counts->read += batch->n;
     counts->no_key += without;
-    for (size_t i = 0; batch->lines != NULL && i < batch->n; i++)
-        if ((batch->kinds[i] & ROW_SEVERAL) != 0 && counts->several++ == 0) {
-            counts->several_line = batch_line(batch, i);
-            counts->several_input = input;
-        }
+    if (batch->lines == NULL)
+        return;
+    if (counts->several == 0 && count_fit(batch) < batch->n) {
+        counts->several_line = batch_line(batch, count_fit(batch));
+        counts->several_input = input;
+    }
+    for (size_t i = 0; i < batch->n; i++)
+        counts->several += row_has_several_lines(batch->kinds[i]);
 }
 
 /* Writes the selected lines that were moved together, and to the tee what was written of them, in
@@ -457,15 +469,6 @@ static int pass_header_line(struct pipeline *pipeline, const struct batch *batch
         return 0;
     plan->output_headed = true;
     return output_write(plan->output, batch->header_line, length, fault) == length ? 0 : -1;
-}
-
-/* How many rows of a batch precede the first that has several lines. */
-static size_t count_fit(const struct batch *batch)
-{
-    size_t n = 0;
-    while (n < batch->n && (batch->kinds[n] & ROW_SEVERAL) == 0)
-        n++;
-    return n;
 }
 
 /* Writes what the lines of a chunk have left to write, even after a fault. `result` is that of the

@@ -98,9 +98,9 @@ static void check_rows(const uint8_t *data, size_t size)
             unsigned quotes = 0;
             for (size_t at = got.starts[i]; at < got.starts[i + 1]; at++)
                 quotes += text[at] == '"';
-            INSIST((got.kinds[i] & ROW_SEVERAL) == (wanted.kinds[i] & ROW_SEVERAL));
-            INSIST((got.kinds[i] & ~ROW_SEVERAL) == ROW_ODD ||
-                   (got.kinds[i] & ~ROW_SEVERAL) == (quotes > 0 ? ROW_QUOTED : 0));
+            INSIST(got.kinds[i] / ROW_SEVERAL == wanted.kinds[i] / ROW_SEVERAL);
+            INSIST(got.kinds[i] % ROW_SEVERAL == ROW_ODD ||
+                   got.kinds[i] % ROW_SEVERAL == (quotes > 0 ? ROW_QUOTED : 0));
             INSIST((got.kinds[i] & ROW_QUOTED) == 0 || quotes % 2 == 0);
         }
     }

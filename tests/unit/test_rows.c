@@ -349,7 +349,7 @@ struct example {
     const char *trimmed; /* with trim, if that is another */
 };
 
-/* Of the kinds above: ROW_QUOTED is 1, ROW_ODD 2, ROW_SEVERAL 4. */
+/* Of the kinds above: ROW_QUOTED is 1, ROW_ODD 2, and 4 for each line beyond the first. */
 static const struct example examples[] = {
     {"a\n", "0", NULL},
     {"\n\n", "00", NULL},
@@ -373,7 +373,7 @@ static const struct example examples[] = {
     {"7, \"hello\" he said\n", "2", "B"},
     {"\xef\xbb\xbf\"a\nb\",c\n", "6", NULL},
     {"a,\xef\xbb\xbf\"b\n", "2", NULL},
-    {"\"a\n\"\"\"\"\n\"\n", "5", NULL},
+    {"\"a\n\"\"\"\"\n\"\n", "9", NULL},
     {"7,\"\n9,4\"\n", "5", NULL},
     {"x\n7,\"\n9,\"4\n", "0B", NULL},
 };
@@ -437,6 +437,19 @@ static void small_rows(void)
     check_small("a,\"\r\"\r\r\nb\rc\n", 12, ends, true, "20");
     check_small("\"a\"\rb\n", 6, ends, true, "R");
     check_small("a\rb\0", 4, nul, true, "0");
+    /* Lines beyond the first are counted up to 63. */
+    for (size_t i = 0; i < 2 * kernel_count; i++)
+        for (size_t n = 61; n < 300; n += n < 65 ? 1 : 97) {
+            char bytes[320] = {0};
+            bytes[0] = i % 2 == 0 ? '"' : ' '; /* odd, with trim */
+            bytes[1] = '"';
+            memset(bytes + 2 - (i % 2 == 0), '\n', n);
+            memcpy(bytes + 2 - (i % 2 == 0) + n, "\"\n", 2);
+            const char *digits = kinds_of(kernels[i / 2], bytes, n + 4 - (i % 2 == 0), trim, false);
+            const int wanted = (int)(n < 63 ? n : 63) * ROW_SEVERAL + (i % 2 == 0 ? 1 : 2);
+            tap_check((uint8_t)digits[0] == (uint8_t)('0' + wanted), "%s: %zu lines: kind %d",
+                      kernels[i / 2]->name, n, (uint8_t)digits[0] - '0');
+        }
 }
 
 /* --- rows that lie end to end --- */
