@@ -107,14 +107,11 @@ static size_t find_end(struct rows *rows, const char *bytes, size_t length)
                 state = AFTER_QUOTE;
             continue;
         case AFTER_QUOTE:
-            if (c == QUOTE_BYTE) {
-                state = IN_QUOTES;
-                continue;
-            }
-            /* fall through */
         case AFTER_FIELD:
         case AFTER_RETURN:
-            if (ended)
+            if (c == QUOTE_BYTE && state == AFTER_QUOTE)
+                state = IN_QUOTES;
+            else if (ended)
                 found = at;
             else if (c == ends.separator && state != AFTER_RETURN)
                 state = AT_FIELD;

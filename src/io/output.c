@@ -192,6 +192,29 @@ static void stop_checking(struct output *output)
     output->ends_last_line = false;
 }
 
+/* Writes to the descriptor. A FIFO, which cannot be locked, gets as many whole lines at a time as
+ * other writers cannot divide. Returns as output_write. */
+static size_t write_pieces(const struct output *output, const char *bytes, size_t length,
+                           struct fault *fault)
+{
+    size_t done = 0;
+    terminal_clear(output->fd);
+    while (done < length) {
+        size_t piece = 0;
+        if (output->by_pieces)
+            piece = rows_fitting(output->ends, bytes + done, length - done, PIPE_BUF);
+        if (piece == 0)
+            piece = length - done;
+        size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);
+        done += written;
+        if (written < piece) {
+            fault_errno(fault, output->name, NULL, errno);
+            break;
+        }
+    }
+    return done;
+}
+
 size_t output_write(struct output *output, const char *bytes, size_t length, struct fault *fault)
 {
     struct stat status;
@@ -244,28 +267,11 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
         length += ahead;
     }
 
-    /* 6. Write. A FIFO, which cannot be locked, gets as many whole lines at a time as other writers
-     * cannot divide. */
-    if (output->append != NULL) {
-        done = output->append(output->context, bytes, length, fault);
-    } else {
-        terminal_clear(output->fd);
-        while (done < length) {
-            size_t piece = 0;
-            if (output->by_pieces)
-                piece = rows_fitting(output->ends, bytes + done, length - done, PIPE_BUF);
-            if (piece == 0)
-                piece = length - done;
-            size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);
-            done += written;
-            if (written < piece) {
-                fault_errno(fault, output->name, NULL, errno);
-                break;
-            }
-        }
-    }
+    /* 6. Write. What was written whole need not be looked at later, if nobody has written without
+     * the lock. */
+    done = output->append != NULL ? output->append(output->context, bytes, length, fault)
+                                  : write_pieces(output, bytes, length, fault);
     free(joined);
-    /* What was written whole need not be looked at, if nobody has written without the lock. */
     if (has_rows && done == length && fstat(output->end_fd, &status) == 0 &&
         (uint64_t)status.st_size == size + done)
         output->looked_through = size + done;

@@ -305,8 +305,8 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
     struct rows *rows = &batches->rows;
     size_t *starts = entry->starts, found = 0;
 
-    /* 1. Find lines, in the chunk or in the next. If what is left of a chunk has no end of a row, it
-     * is told by a batch without lines that the one before was the last. */
+    /* 1. Find lines, in the chunk or in the next. If what is left of a chunk has no end of a row, a
+     * batch without lines tells that the one before was the last. */
     bool ends_chunk = false;
     while (found == 0 && rows->wrong == ROW_RIGHT && !ends_chunk) {
         enum outcome read = is_looked_through(batches) ? read_chunk(batches, entry) : BATCH;
