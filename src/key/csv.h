@@ -26,8 +26,8 @@ bool csv_take(const struct recipe *recipe, const struct columns *columns, struct
 /* The number of the only column that the recipe takes; 0: it takes several. */
 size_t csv_single_column(const struct recipe *recipe, const struct columns *columns);
 
-/* The same as csv_take for this column alone, which a kernel has found in a row that is not ROW_ODD;
- * its offsets are from `bytes`. */
+/* The same as csv_take for this column alone, which a kernel has found in a row that is not
+ * ROW_ODD; its offsets are from `bytes`. */
 bool csv_take_field(const struct recipe *recipe, const char *bytes, const struct row_field *field,
                     char *buffer, struct span *key);
 
