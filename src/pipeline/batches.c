@@ -305,10 +305,9 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
     struct rows *rows = &batches->rows;
     size_t *starts = entry->starts, found = 0;
 
-    /* 1. Find lines, in the chunk or in the next. If what is left of a chunk has no end of a row, a
-     * batch without lines tells that the one before was the last. */
-    bool ends_chunk = false;
-    while (found == 0 && rows->wrong == ROW_RIGHT && !ends_chunk) {
+    /* 1. Find lines, in the chunk or in the next. The bytes of batches before must not move: if
+     * what is left of their chunk has no whole row, a batch without lines is its last. */
+    do {
         enum outcome read = is_looked_through(batches) ? read_chunk(batches, entry) : BATCH;
         if (read != BATCH)
             return read;
@@ -316,8 +315,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
         found = rows_find(rows, chunk->bytes, chunk->length, starts, entry->kinds, batches->most);
         if (is_looked_through(batches))
             input_keep_after(batches->input, starts[found]);
-        ends_chunk = found == 0 && batches->done > 0;
-    }
+    } while (found == 0 && rows->wrong == ROW_RIGHT && batches->done == 0);
 
     assert(chunk->bytes != NULL);
     /* 2. None may be too long. Only the first may be a header line: then it is not among those of
