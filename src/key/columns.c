@@ -1,9 +1,6 @@
 #include "key/columns.h"
 
-#include "key/csv.h"
-
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +10,33 @@ static struct csv_fields header_fields(const struct recipe *recipe, struct span 
     return csv_fields_start(recipe, csv_row(line), recipe->syntax == SYNTAX_CSV);
 }
 
-static bool next_header_field(struct csv_fields *fields, struct csv_field *field)
+int columns_values(const struct recipe *recipe, struct span line, struct header_values *values)
 {
-    return fields->at != NULL && csv_next_field(fields, field);
+    struct csv_fields fields = header_fields(recipe, line), counted = fields;
+    struct csv_field field;
+    size_t n = 0;
+    while (counted.at != NULL && csv_next_field(&counted, &field))
+        n++;
+    *values = (struct header_values){n, calloc(n + 1, sizeof *values->value),
+                                     malloc(line.length + 1)};
+    if (values->value == NULL || values->text == NULL) {
+        columns_values_free(values);
+        return -1;
+    }
+    char *out = values->text;
+    for (size_t i = 0; i < n && csv_next_field(&fields, &field); i++) {
+        struct span value = csv_field_value(&field, out);
+        values->value[i] = (struct span){memmove(out, value.bytes, value.length), value.length};
+        out += value.length;
+    }
+    return 0;
+}
+
+void columns_values_free(struct header_values *values)
+{
+    free(values->value);
+    free(values->text);
+    *values = (struct header_values){.n = 0};
 }
 
 /* --- names --- */
@@ -72,20 +93,19 @@ static char *add_name(char *out, struct span name)
 }
 
 /* Tells which columns there are; of many the first ones, of a long name its beginning. */
-static int tell_columns(struct csv_fields fields, char *buffer, struct fault *fault)
+static void tell_columns(const struct header_values *header, struct fault *fault)
 {
     enum { SHOWN = 200, SHOWN_NAME = 40 };
     char list[SHOWN + 2 * SHOWN_NAME + 8], *out = list;
-    struct csv_field field;
-    while (out < list + SHOWN && next_header_field(&fields, &field)) {
-        struct span name = csv_field_value(&field, buffer);
-        if (out > list)
+    size_t i;
+    for (i = 0; i < header->n && out < list + SHOWN; i++) {
+        struct span name = header->value[i];
+        if (i > 0)
             out = (char *)mempcpy(out, ", ", 2);
         name.length = name.length < SHOWN_NAME ? name.length : SHOWN_NAME;
         out = add_name(out, name);
     }
-    return fault_way_out(fault, "columns: %.*s%s", (int)(out - list), list,
-                         fields.at != NULL ? ", ..." : "");
+    fault_way_out(fault, "columns: %.*s%s", (int)(out - list), list, i < header->n ? ", ..." : "");
 }
 
 /* Names of the recipe: as LIST has them, their bytes, and whether a column has them. */
@@ -110,19 +130,18 @@ static void split_names(const struct recipe *recipe, struct wanted_names *wanted
     }
 }
 
-/* Finds the columns of these names, or all but these, in a line of `count` fields. Returns how many
- * there are; or -1 with a fault. */
-static ptrdiff_t find_names(struct csv_fields fields, struct wanted_names *wanted, bool except,
-                            char *buffer, const char *input, struct named_column *columns,
+/* Finds the columns of these names, or all but these. Returns how many there are; or -1 with a
+ * fault. */
+static ptrdiff_t find_names(const struct header_values *header, struct wanted_names *wanted,
+                            bool except, const char *input, struct named_column *columns,
                             struct fault *fault)
 {
-    struct csv_field field;
     ptrdiff_t n = 0;
-    for (size_t number = 1; next_header_field(&fields, &field); number++) {
-        struct span name = csv_field_value(&field, buffer);
+    size_t missing = 0;
+    for (size_t number = 1; number <= header->n; number++) {
+        const struct span name = header->value[number - 1];
         size_t i = 0;
-        while (i < wanted->n && (name.length != wanted->name[i].length ||
-                                 memcmp(name.bytes, wanted->name[i].bytes, name.length) != 0))
+        while (i < wanted->n && compare_spans(name, wanted->name[i]) != 0)
             i++;
         if (i < wanted->n && wanted->found[i]) {
             fault_set(fault, input, "two columns are named '%.*s'", (int)wanted->written[i].length,
@@ -133,37 +152,32 @@ static ptrdiff_t find_names(struct csv_fields fields, struct wanted_names *wante
             wanted->found[i] = true;
         if ((i < wanted->n) != except)
             columns[n++] = (struct named_column){name, {number, i}};
-        if (name.bytes == buffer)
-            buffer += name.length;
     }
-    return n;
+    while (missing < wanted->n && wanted->found[missing])
+        missing++;
+    if (missing == wanted->n)
+        return n;
+    fault_set(fault, input, "no column '%.*s'", (int)wanted->written[missing].length,
+              wanted->written[missing].bytes);
+    tell_columns(header, fault);
+    return -1;
 }
 
-int columns_find(const struct recipe *recipe, struct span header_line, char *buffer,
-                 const char *input, struct columns *columns, struct fault *fault)
+int columns_find(const struct recipe *recipe, struct span line, const char *input,
+                 struct columns *columns, struct fault *fault)
 {
-    struct wanted_names wanted = {.n = 0};
-    struct csv_field field;
-    size_t count = 0, missing = 0;
-    const struct csv_fields fields = header_fields(recipe, header_line);
+    struct wanted_names wanted;
+    struct header_values header;
+    int result = -1;
     columns_free(columns);
     split_names(recipe, &wanted);
-    for (struct csv_fields all = fields; next_header_field(&all, &field);)
-        count++;
-    struct named_column *found = calloc(count + 1, sizeof *found);
-    if (found == NULL)
+    if (columns_values(recipe, line, &header) != 0)
         return fault_errno(fault, input, NULL, ENOMEM);
-    ptrdiff_t n = find_names(fields, &wanted, recipe->except, buffer, input, found, fault);
+    struct named_column *found = calloc(header.n + 1, sizeof *found);
+    ptrdiff_t n = found == NULL ? fault_errno(fault, input, NULL, ENOMEM)
+                                : find_names(&header, &wanted, recipe->except, input, found, fault);
     if (n < 0)
-        goto failed;
-    while (missing < wanted.n && wanted.found[missing])
-        missing++;
-    if (missing < wanted.n) {
-        fault_set(fault, input, "no column '%.*s'", (int)wanted.written[missing].length,
-                  wanted.written[missing].bytes);
-        tell_columns(fields, buffer, fault);
-        goto failed;
-    }
+        goto done;
     if (recipe->except) {
         qsort(found, (size_t)n, sizeof *found, compare_names);
         for (ptrdiff_t i = 0; i < n; i++)
@@ -175,17 +189,17 @@ int columns_find(const struct recipe *recipe, struct span header_line, char *buf
     if (columns->column == NULL || columns->fields == NULL) {
         columns_free(columns);
         fault_errno(fault, input, NULL, ENOMEM);
-        goto failed;
+        goto done;
     }
     columns->n = (size_t)n;
-    columns->most = count;
+    columns->most = header.n;
     for (ptrdiff_t i = 0; i < n; i++)
         columns->column[i] = found[i].column;
+    result = 0;
+done:
     free(found);
-    return 0;
-failed:
-    free(found);
-    return -1;
+    columns_values_free(&header);
+    return result;
 }
 
 int columns_copy(struct columns *copy, const struct columns *columns)
@@ -213,31 +227,29 @@ void columns_free(struct columns *columns)
 
 /* --- two header lines --- */
 
-/* Whether two fields have the same value. Of two quotes for one the first is passed over. */
-static bool is_same_value(const struct csv_field *a, const struct csv_field *b)
+/* Whether a field has this value. Of two quotes for one the first is passed over. */
+static bool has_value(const struct csv_field *field, struct span value)
 {
-    if (a->doubled == b->doubled)
-        return a->raw.length == b->raw.length &&
-               memcmp(a->raw.bytes, b->raw.bytes, a->raw.length) == 0;
-    const struct csv_field *doubled = a->doubled ? a : b, *plain = a->doubled ? b : a;
-    const char *at = doubled->raw.bytes, *end = span_end(doubled->raw);
-    for (size_t i = 0; i < plain->raw.length; i++, at++) {
-        if (at == end || *at != plain->raw.bytes[i])
+    const char *at = field->raw.bytes, *end = span_end(field->raw);
+    if (!field->doubled)
+        return compare_spans(field->raw, value) == 0;
+    for (size_t i = 0; i < value.length; i++, at++) {
+        if (at == end || *at != value.bytes[i])
             return false;
         at += *at == QUOTE;
     }
     return at == end;
 }
 
-bool columns_same(const struct recipe *recipe, struct span line, struct span other)
+bool columns_same(const struct recipe *recipe, struct span line, const struct header_values *header)
 {
-    struct csv_fields a = header_fields(recipe, line), b = header_fields(recipe, other);
-    struct csv_field field, same;
-    while (a.at != NULL && b.at != NULL)
-        if (!csv_next_field(&a, &field) || !csv_next_field(&b, &same) ||
-            !is_same_value(&field, &same))
+    struct csv_fields fields = header_fields(recipe, line);
+    struct csv_field field;
+    size_t i;
+    for (i = 0; i < header->n && fields.at != NULL; i++)
+        if (!csv_next_field(&fields, &field) || !has_value(&field, header->value[i]))
             return false;
-    return a.at == b.at; /* NULL */
+    return i == header->n && fields.at == NULL;
 }
 
 static int compare_values(const void *left, const void *right)
@@ -245,47 +257,24 @@ static int compare_values(const void *left, const void *right)
     return compare_spans(*(const struct span *)left, *(const struct span *)right);
 }
 
-/* The values of a header line, sorted; *memory is what they point into, if not into the line. Both
- * are the caller's to free. Returns NULL if memory is short. */
-static struct span *sorted_values(const struct recipe *recipe, struct span line, size_t *n,
-                                  char **memory)
-{
-    const struct csv_fields fields = header_fields(recipe, line);
-    struct csv_field field;
-    *n = 0;
-    for (struct csv_fields all = fields; next_header_field(&all, &field);)
-        *n += 1;
-    struct span *values = calloc(*n + 1, sizeof *values);
-    char *out = *memory = malloc(line.length + 1);
-    if (values == NULL || out == NULL) {
-        free(values);
-        return NULL;
-    }
-    struct csv_fields rest = fields;
-    for (size_t i = 0; i < *n && next_header_field(&rest, &field); i++) {
-        values[i] = csv_field_value(&field, out);
-        if (values[i].bytes == out)
-            out += values[i].length;
-    }
-    qsort(values, *n, sizeof *values, compare_values);
-    return values;
-}
-
 enum header_likeness columns_compare(const struct recipe *recipe, struct span line,
                                      struct span other)
 {
-    if (columns_same(recipe, line, other))
-        return HEADER_SAME;
-    size_t n, count, i = 0;
-    char *memory, *others;
-    struct span *a = sorted_values(recipe, line, &n, &memory);
-    struct span *b = sorted_values(recipe, other, &count, &others);
-    while (a != NULL && b != NULL && n == count && i < n && compare_spans(a[i], b[i]) == 0)
-        i++;
-    bool moved = a != NULL && b != NULL && n == count && i == n;
-    free(a);
-    free(b);
-    free(memory);
-    free(others);
-    return moved ? HEADER_MOVED : HEADER_DIFFERS;
+    struct header_values a, b = {.n = 0};
+    enum header_likeness likeness = HEADER_DIFFERS;
+    if (columns_values(recipe, line, &a) != 0 || columns_values(recipe, other, &b) != 0) {
+        likeness = HEADER_NO_MEMORY;
+    } else if (columns_same(recipe, other, &a)) {
+        likeness = HEADER_SAME;
+    } else if (a.n == b.n) {
+        size_t i = 0;
+        qsort(a.value, a.n, sizeof *a.value, compare_values);
+        qsort(b.value, b.n, sizeof *b.value, compare_values);
+        while (i < a.n && compare_spans(a.value[i], b.value[i]) == 0)
+            i++;
+        likeness = i == a.n ? HEADER_MOVED : HEADER_DIFFERS;
+    }
+    columns_values_free(&a);
+    columns_values_free(&b);
+    return likeness;
 }

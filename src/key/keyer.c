@@ -188,8 +188,8 @@ int keyer_read_header(struct keyer *keyer, const char *line, size_t length, cons
 {
     if (!recipe_has_column_names(&keyer->recipe))
         return 0;
-    if (columns_find(&keyer->recipe, (struct span){line, length}, keyer->text, input,
-                     &keyer->columns, fault) != 0)
+    if (columns_find(&keyer->recipe, (struct span){line, length}, input, &keyer->columns, fault) !=
+        0)
         return -1;
     return keyer_reserve(keyer, keyer->size) == 0 ? 0 : fault_errno(fault, input, NULL, ENOMEM);
 }

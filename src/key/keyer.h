@@ -1,8 +1,8 @@
 /*
  * keyer - makes the keys of lines by a recipe, and hashes them.
  *
- * Only keyer_new, keyer_copy, keyer_reserve and keyer_texts allocate memory. A keyer is for one
- * thread at a time.
+ * Only keyer_new, keyer_copy, keyer_reserve, keyer_read_header and keyer_texts allocate memory. A
+ * keyer is for one thread at a time.
  */
 #ifndef UNSEEN_KEY_KEYER_H
 #define UNSEEN_KEY_KEYER_H
@@ -23,8 +23,8 @@ void keyer_free(struct keyer *keyer);
  * lines need this. Returns 0, or -1 if memory is short. */
 int keyer_reserve(struct keyer *keyer, size_t length);
 
-/* Reads the header line of an input, before its other lines. Precondition: keyer_reserve for it.
- * Returns 0, or -1 with a fault about `input`. */
+/* Reads the header line of an input, before its other lines. Returns 0, or -1 with a fault about
+ * `input`. */
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
                       struct fault *fault);
 

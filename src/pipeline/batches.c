@@ -86,12 +86,14 @@ struct batches {
     size_t done;            /* bytes of the chunk that are in batches */
     uint64_t lines;         /* of the input that are in batches */
     bool header;            /* the next line is a header line */
-    char *head;             /* the header line of the input; NULL: none */
-    size_t head_length;     /* with its delimiter */
-    bool may_be_head[256];  /* the first byte, or the first after a quote, of one with its fields */
     size_t most;            /* lines of the next batch */
     uint64_t pieces, bytes; /* read since the input began, or since the second thread ended */
     unsigned small;         /* small pieces in a row */
+
+    /* The header line of the input; and the first byte, or the first after a quote, of lines that
+     * may have its fields. */
+    struct header_values head;
+    bool may_be_head[256];
 
     struct entry *entry;                 /* without a second thread, only the first is used */
     struct key_bytes key_bytes[ENTRIES]; /* of their texts */
@@ -141,7 +143,7 @@ void batches_free(struct batches *batches)
     for (unsigned i = 0; i < ENTRIES; i++)
         free(batches->key_bytes[i].bytes);
     keyer_free(batches->keyer);
-    free(batches->head);
+    columns_values_free(&batches->head);
     free(batches->entry);
     free(batches);
 }
@@ -153,8 +155,7 @@ void batches_begin(struct batches *batches, struct input *input, bool header)
     batches->header = header;
     batches->chunk = (struct chunk){NULL, 0, 0};
     rows_begin(&batches->rows, batches->plan.ends, true);
-    free(batches->head);
-    batches->head = NULL;
+    columns_values_free(&batches->head);
     batches->most = BATCH_LINES;
     batches->done = 0;
     batches->pieces = batches->bytes = 0;
@@ -200,28 +201,19 @@ static void tell_too_long(const struct batches *batches, uint64_t line, struct f
 static int keep_head(struct batches *batches, const char *line, size_t length)
 {
     const struct recipe *recipe = batches->plan.recipe;
-    const char delimiter = batches->plan.ends.delimiter;
-    static const char blanks[] = " \t\r\v\f";
-    batches->head = malloc(length);
-    if (batches->head == NULL)
+    if (columns_values(recipe, (struct span){line, length - 1}, &batches->head) != 0)
         return -1;
-    memcpy(batches->head, line, length);
-    batches->head_length = length;
     /* It may begin with a byte order mark, a quote, blanks that do not count, or its first value,
-     * which may be empty. */
+     * which may be empty, or begin with a quote itself. */
+    const struct span value = batches->head.value[0];
     bool *may = batches->may_be_head;
-    size_t at = length > 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     memset(may, 0, sizeof batches->may_be_head);
-    may[0xef] = may['"'] = may['\r'] = may[(uint8_t)delimiter] = true;
+    may[0xef] = may['"'] = may['\r'] = may[(uint8_t)batches->plan.ends.delimiter] = true;
     may[(uint8_t)recipe->separator] |= recipe->separated;
-    for (const char *blank = blanks; recipe->trim && *blank != '\0'; blank++)
+    for (const char *blank = " \t\v\f"; recipe->trim && *blank != '\0'; blank++)
         may[(uint8_t)*blank] = true;
-    while (recipe->trim && recipe_is_blank(recipe, line[at]))
-        at++;
-    at += line[at] == '"';
-    while (recipe->trim && recipe_is_blank(recipe, line[at]))
-        at++;
-    may[(uint8_t)line[at]] = true;
+    for (size_t i = 0; i < value.length && i <= (*value.bytes == '"'); i++)
+        may[(uint8_t)value.bytes[i]] = true;
     return 0;
 }
 
@@ -229,8 +221,7 @@ static bool is_head(const struct batches *batches, const char *line, size_t leng
 {
     uint8_t first = (uint8_t)line[*line == '"' && length > 1];
     return batches->may_be_head[first] &&
-           columns_same(batches->plan.recipe, (struct span){line, length - 1},
-                        (struct span){batches->head, batches->head_length - 1});
+           columns_same(batches->plan.recipe, (struct span){line, length - 1}, &batches->head);
 }
 
 /* Says how far below the first line each of n rows begins. Returns how many lines they have. */
@@ -288,7 +279,7 @@ static size_t end_at_header(struct batches *batches, const struct entry *entry, 
     const size_t *starts = entry->starts;
     const char *bytes = batches->chunk.bytes;
     batches->most = batches->most < BATCH_LINES / 2 ? batches->most * 2 : BATCH_LINES;
-    for (size_t i = headers; batches->head != NULL && i < n; i++)
+    for (size_t i = headers; batches->head.n > 0 && i < n; i++)
         if (is_head(batches, bytes + starts[i], starts[i + 1] - starts[i])) {
             batches->most = i < BATCH_LINES / 2 ? 2 * i : BATCH_LINES;
             rows_restart(&batches->rows, starts[i]);
@@ -324,7 +315,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
     size_t n = input_allowed(batches->input, starts, found, &entry->fault);
     size_t length = n > 0 ? starts[1] - starts[0] : 0;
     bool begins = n > 0 && batches->header;
-    bool again = n > 0 && batches->head != NULL && is_head(batches, first, length);
+    bool again = n > 0 && batches->head.n > 0 && is_head(batches, first, length);
     if (begins && keep_head(batches, first, length) != 0) {
         fault_errno(&entry->fault, input_name(batches->input), NULL, ENOMEM);
         return FAULT;

@@ -24,8 +24,8 @@ static int keep_header(struct header_lines *lines, const struct header_lines *ne
     char quoted[QUOTE_MAX];
     if (lines->line != NULL) {
         struct span last = {lines->line, lines->length - 1}, now = {next->line, next->length - 1};
-        if (!columns_same(lines->recipe, last, now)) {
-            bool moved = columns_compare(lines->recipe, last, now) == HEADER_MOVED;
+        enum header_likeness likeness = columns_compare(lines->recipe, last, now);
+        if (likeness != HEADER_SAME) {
             const struct header_lines *cut = may_begin(lines, next)   ? lines
                                              : may_begin(next, lines) ? next
                                                                       : NULL;
@@ -36,7 +36,9 @@ static int keep_header(struct header_lines *lines, const struct header_lines *ne
                 return fault_way_out(fault, "it has no other lines; to start over: rm %s",
                                      quote_file(of, quoted));
             }
-            if (!moved)
+            if (likeness == HEADER_NO_MEMORY)
+                return fault_errno(fault, of, NULL, ENOMEM);
+            if (likeness == HEADER_DIFFERS)
                 return fault_set(fault, of, "columns differ from %s's", lines->of);
             fault_set(fault, of, "columns are in another order than %s's", lines->of);
             return fault_way_out(fault, "each order needs an output of its own");

@@ -180,7 +180,8 @@ static void expect_line(const struct way *way, struct keyer *keyer, struct span 
                         struct result *result)
 {
     struct span header = {result->header, result->header_length - 1};
-    bool again = way->header && columns_same(&way->recipe, line, header), wanted = false;
+    bool again = way->header && columns_compare(&way->recipe, line, header) == HEADER_SAME;
+    bool wanted = false;
     if (!again) {
         INSIST(keyer_reserve(keyer, line.length) == 0);
         struct key_text key = keyer_text(keyer, line.bytes, line.length, kind);
