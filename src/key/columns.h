@@ -19,8 +19,8 @@ struct header_values {
     char *text; /* their bytes */
 };
 
-/* Lines are without their delimiters, here and below. Returns 0; or -1 if memory is short, and there
- * are none. */
+/* Lines are without their delimiters, here and below. Returns 0; or -1 if memory is short, and
+ * there are none. */
 int columns_values(const struct recipe *recipe, struct span line, struct header_values *values);
 void columns_values_free(struct header_values *values);
 

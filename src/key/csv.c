@@ -116,6 +116,8 @@ __attribute__((noinline)) static bool take_any(const struct recipe *recipe,
         if (!collect_named(columns, &fields, kind, recipe->except) || columns->n == 0)
             return false;
         first = columns->fields[0];
+        if (first.raw.length == 0)
+            return false;
         /* In the order of the names, wherever the columns are. */
         for (size_t i = 0; i < columns->n && single == 0; i++)
             out = add_value(out, recipe, &columns->fields[i]);

@@ -28,8 +28,8 @@ struct csv_fields {
     const struct recipe *recipe;
     const char *at, *end; /* the next field; NULL: there is none */
     struct finder finder; /* finds separators and, if there are quotes, these */
-    bool separated,
-        quoting; /* without a separator there is one field; without quotes, none opens */
+    bool separated;       /* without a separator there is one field */
+    bool quoting;         /* a quote may open a field */
 };
 
 /* A field as it is written: between its quotes, or all of it; trimmed if the recipe says so. */

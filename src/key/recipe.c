@@ -100,9 +100,9 @@ static const char *parse_numbers(struct recipe *recipe, const char *list, bool e
         if (ranges[n - 1].last == RECIPE_FIELD_MAX)
             return "not a list of fields";
         *wanted = "some field that is left, as with '!2'";
-        if (complement(ranges, n, others) == 0)
-            return "leaves out all fields";
         n = complement(ranges, n, others);
+        if (n == 0)
+            return "leaves out all fields";
         kept = others;
     }
     if (written == WRITTEN_MAX || n > RECIPE_RANGES_MAX) {
@@ -256,10 +256,10 @@ const char *recipe_parse_fields(struct recipe *recipe, const char *list, const c
         return parse_numbers(recipe, list, except, wanted);
     /* An item of digits and hyphens, but for one in quotes, is no name of a column. */
     for (const char *item = list; *item != '\0' && wrong == NULL; item += *item == ',') {
-        bool quoted = *item == QUOTE;
         size_t length = strspn(item, "0123456789-");
-        *(!quoted && length > 0 && (item[length] == ',' || item[length] == '\0') ? &numbers
-                                                                                 : &names) = true;
+        bool number = length > 0 && (item[length] == ',' || item[length] == '\0');
+        numbers |= number;
+        names |= !number;
         read_item(&item, name, &wrong);
     }
     *wanted = "only numbers, or only names; a name of digits in quotes: '\"2\"'";

@@ -4,16 +4,17 @@
  * The key is made by these steps, in this order; steps 2 to 5 only if their option was given:
  *
  *   1. line       the bytes of the line, without its delimiter
- *   2. trim       without blanks at both ends
+ *   2. trim       without a byte order mark at the beginning, and blanks at both ends
  *   3. fields     only the selected fields, joined, and each without blanks at its ends if step 2
  *                 applies; or, instead of steps 2 and 3, columns of CSV or members of JSON (csv.h,
  *                 json.h). Columns may have names, with --csv or -t SEP
  *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, endpoint.h)
  *   5. fold       with A-Z in lower case
  *
- * A line that lacks a field, or is not a URL where step 4 needs one, has no key: the bytes of step
- * 1 are compared, in a hash domain of their own (core/hash.h). unseen(5) has all rules, and
- * tests/key/vectors has examples. No rule may ever change; other rules are a new version.
+ * A line in which the first of the fields is missing or empty, or which is not a URL where step 4
+ * needs one, has no key: the bytes of step 1 are compared, in a hash domain of their own
+ * (core/hash.h). unseen(5) has all rules, and tests/key/vectors has examples. No rule may ever
+ * change; other rules are a new version.
  */
 #ifndef UNSEEN_KEY_RECIPE_H
 #define UNSEEN_KEY_RECIPE_H
