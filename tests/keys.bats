@@ -96,7 +96,7 @@ inputs_are() {
 }
 
 @test "vectors: csv" {
-    [[ $(rows csv | grep -c ' => ') -eq 82 ]]
+    [[ $(rows csv | grep -c ' => ') -eq 94 ]]
     inputs_are < <(rows csv)
     run ! inputs_are < <(rows csv | sed 's/ => 7$/ => 8/')
 }
