@@ -42,7 +42,7 @@ void rows_leave(struct rows *rows)
 {
     rows->at = 0;
     if (rows_is_amid(rows))
-        rows->kind |= ROW_ODD;
+        rows->kind = (rows->kind & ~(uint64_t)ROW_QUOTED) | ROW_ODD;
 }
 
 bool rows_is_amid(const struct rows *rows)
