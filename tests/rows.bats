@@ -309,6 +309,9 @@ END
     { printf id; head -c 8000000 /dev/zero | tr '\0' '\r'; echo; seq -f id%.0f 1000000; } >row
     exits 0 unseen --csv --header -f 1 -p 1e-12 <row
     cmp "$out" row
+    # nor is more asked of each row than there are numbers of columns
+    { seq -s , 70000 && echo 7; } | exits 2 unseen --csv -f '!"7"'
+    says 'leaves 69999 columns, more than 65535'
     # rows of 1 MB, of lines and of quotes, twice
     for fill in "yes ''" "yes y,z" "yes '\"\"'" "tr '\0' x </dev/zero"; do
         { printf '1,"'; eval "$fill" | head -c 1048572; echo '"'; } >row

@@ -36,7 +36,6 @@
 #include "core/kernel.h"
 #include "core/rows.h"
 
-#include <limits.h>
 #include <string.h>
 
 #if defined(__SSE2__)

@@ -53,7 +53,7 @@ static int compare_spans(struct span a, struct span b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-static int compare_names(const void *left, const void *right)
+static int compare_columns(const void *left, const void *right)
 {
     const struct named_column *a = left, *b = right;
     int order = compare_spans(a->name, b->name);
@@ -178,8 +178,13 @@ int columns_find(const struct recipe *recipe, struct span line, const char *inpu
                                 : find_names(&header, &wanted, recipe->except, input, found, fault);
     if (n < 0)
         goto done;
+    /* Each row, however short, takes a step for each of them. */
+    if (n > RECIPE_FIELD_MAX) {
+        fault_set(fault, input, "leaves %td columns, more than %d", n, RECIPE_FIELD_MAX);
+        goto done;
+    }
     if (recipe->except) {
-        qsort(found, (size_t)n, sizeof *found, compare_names);
+        qsort(found, (size_t)n, sizeof *found, compare_columns);
         for (ptrdiff_t i = 0; i < n; i++)
             found[i].column.place = (size_t)i;
         qsort(found, (size_t)n, sizeof *found, compare_numbers);

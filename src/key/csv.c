@@ -42,7 +42,7 @@ bool csv_take_field(const struct recipe *recipe, const char *bytes, const struct
 
 /* --- any columns of any row, field by field --- */
 
-static bool needs_quotes(struct span value, char separator)
+static bool value_needs_quotes(struct span value, char separator)
 {
     const char *at = value.bytes, *end = span_end(value);
     for (; end - at >= 8; at += 8) {
@@ -62,7 +62,7 @@ static bool needs_quotes(struct span value, char separator)
 static char *add_value(char *out, const struct recipe *recipe, const struct csv_field *field)
 {
     const struct span raw = field->raw;
-    const bool quotes = needs_quotes(raw, recipe->separator);
+    const bool quotes = value_needs_quotes(raw, recipe->separator);
     if (quotes)
         *out++ = QUOTE;
     if (!quotes || field->quoted) { /* then there are two quotes for one already */

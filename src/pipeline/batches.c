@@ -225,7 +225,7 @@ static bool is_head(const struct batches *batches, const char *line, size_t leng
 }
 
 /* Says how far below the first line each of n rows begins. Returns how many lines they have. */
-static uint64_t count_lines(struct entry *entry, size_t n, char delimiter)
+static uint64_t number_rows(struct entry *entry, size_t n, char delimiter)
 {
     const size_t *starts = entry->starts;
     uint32_t count = 0;
@@ -346,7 +346,7 @@ static enum outcome split_next(struct batches *batches, struct entry *entry)
         .last = is_looked_through(batches),
     };
     batches->done = starts[n];
-    batches->lines += several ? count_lines(entry, n, rows->ends.delimiter) : n;
+    batches->lines += several ? number_rows(entry, n, rows->ends.delimiter) : n;
 
     /* 4. The line after them may be too long, or no row. */
     if (n < allowed || (allowed == found && rows->wrong == ROW_RIGHT))

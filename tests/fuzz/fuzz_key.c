@@ -220,8 +220,8 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
     }
     /* What follows may be no row. */
     if (starts[n] < size)
-        for (uint8_t kind = 0; kind <= (ROW_QUOTED | ROW_ODD); kind++)
-            keyer_text(keyer, bytes + starts[n], size - 1 - starts[n], kind);
+        for (unsigned kind = 0; kind <= (ROW_QUOTED | ROW_ODD); kind++)
+            keyer_text(keyer, bytes + starts[n], size - 1 - starts[n], (uint8_t)kind);
     keyer_free(again.keyer);
 }
 

@@ -696,7 +696,7 @@ static void pairs_of_quotes(void)
     for (size_t length = 0; length < 200; length++) {
         memset(row, 'a', sizeof row);
         row[0] = '"';
-        memcpy(row + 1 + length, "\"\"b\",c", 6);
+        memcpy(row + 1 + length, "\"\"b\",c", sizeof "\"\"b\",c");
         struct key_text text = keyer_text(keyer, row, length + 7, ROW_QUOTED);
         tap_check(text.length == length + 2 && text.bytes[length] == '"' &&
                       text.bytes[length + 1] == 'b',
