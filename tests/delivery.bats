@@ -43,6 +43,10 @@ load crash
     whole first | cat - "$out" | same /dev/stdin in
     succeeds unseen f.bf in
     prints ''
+    # also after a fault of the input
+    exits 2 unseen --create --csv -f 1 --dropped /dev/full rows.bf < <(printf '1\n1\n"2"3\n')
+    prints '1\n'
+    says_lines 2 '^unseen: /dev/full: No space left on device'
 }
 
 # long_rows COUNT BYTES: rows that are so long and have several lines.

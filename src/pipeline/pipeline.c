@@ -472,23 +472,21 @@ static int pass_header_line(struct pipeline *pipeline, const struct batch *batch
 }
 
 /* Writes what the lines of a chunk have left to write, even after a fault. `result` is that of the
- * chunk so far, and so is what this returns, unless an output fails. */
-static int end_chunk(struct pipeline *pipeline, int result, struct fault *fault)
+ * chunk so far, and so is what this returns, unless an output fails. That is told even after a fault
+ * of the input, which would let the next input be read. */
+static int end_chunk(struct pipeline *pipeline, int result, const char *input, struct fault *fault)
 {
     struct fault later = FAULT_UNSET;
-    struct fault *told = result < 0 ? &later : fault;
+    struct fault *told = result < 0 && fault->of != input ? &later : fault;
     uint64_t lost = write_picked(pipeline, told);
     pipeline->plan.counts->selected -= lost;
     if (lost > 0)
         told = &later;
     if (pipeline->dropped != NULL && collect_flush(pipeline->dropped, told) != 0)
         told = &later;
-    if (told != fault && result >= 0)
-        result = -1;
-    /* Told even after a fault of the input: that one would let the next input be read. */
-    if (pipeline->added != NULL && collect_flush(pipeline->added, fault) != 0)
-        result = -1;
-    return result;
+    if (pipeline->added != NULL && collect_flush(pipeline->added, told) != 0)
+        told = &later;
+    return told != fault && result >= 0 ? -1 : result;
 }
 
 int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *fault)
@@ -566,7 +564,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
 
         /* 4. End the chunk. */
         if (result != 0 || batch.last) {
-            result = end_chunk(pipeline, result, fault);
+            result = end_chunk(pipeline, result, name, fault);
             if (plan->after_chunk != NULL)
                 plan->after_chunk();
         }
