@@ -240,6 +240,11 @@ END
                 complain "a first row of $n bytes"
         done
     done
+    # as many rows as a batch has, or two, and the beginning of another
+    for n in 2047 2048 4096 4097; do
+        { seq "$n" && printf '"a\n%0300000d"\nz\n' 0; } >in
+        "$UNSEEN" --csv -p 1e-9 <in | cmp - in || complain "$n rows, and one more"
+    done
     # 40,000 rows of all lengths; \1 is a newline
     awk 'BEGIN {
         x = 7
