@@ -4,6 +4,7 @@
 #include "system/signals.h"
 #include "text/number.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct input {
     size_t chunk;               /* length of the last chunk, which begins the buffer */
     size_t filled;              /* bytes in the buffer */
     uint64_t read;              /* bytes read in all */
-    input_judge *judge;         /* of the first chunk, or NULL */
+    input_judge *judge;         /* of the first chunk, which is still to come; or NULL */
     void *judge_context;
 };
 
@@ -128,10 +129,10 @@ void input_set_stop(struct input *input, const atomic_bool *stop)
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault)
 {
     struct input_buffer before = input->buffer;
-    /* The rest came with the last read, so it fits. */
     size_t rest = input->filled - input->chunk;
     if (buffer->capacity < input->most_read && resize(buffer, input->most_read) != 0)
         return fault_errno(fault, input->name, NULL, ENOMEM);
+    assert(rest <= buffer->capacity); /* it came with one read */
     memcpy(buffer->bytes, before.bytes + input->chunk, rest);
     input->buffer = *buffer;
     input->filled = rest;
@@ -196,10 +197,11 @@ int input_next(struct input *input, struct chunk *chunk, struct fault *fault)
         chunk->length = input->chunk = input->filled;
     }
     /* 4. The first chunk is judged. */
-    if (chunk->offset == 0 && input->chunk > 0 && input->judge != NULL &&
-        input->judge(input->judge_context, input, chunk, fault) != 0)
-        return -1;
-    return input->chunk > 0;
+    input_judge *judge = input->chunk > 0 ? input->judge : NULL;
+    if (judge == NULL)
+        return input->chunk > 0;
+    input->judge = NULL;
+    return judge(input->judge_context, input, chunk, fault) == 0 ? 1 : -1;
 }
 
 uint64_t input_remaining(const struct input *input)

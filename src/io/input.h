@@ -2,8 +2,8 @@
  * input - reads a stream in chunks of whole lines.
  *
  * A chunk is available as soon as a read has returned the end of a line, so a line is seen when it
- * arrives. The buffer holds a chunk and the beginning of the next line; it grows only for a line
- * that is longer than the buffer.
+ * arrives. The buffer holds a chunk and the beginning of the next line. It grows only for a line, or
+ * for what the caller keeps of a chunk (a row of several lines), that fills it.
  */
 #ifndef UNSEEN_IO_INPUT_H
 #define UNSEEN_IO_INPUT_H
@@ -59,7 +59,8 @@ void input_set_judge(struct input *input, input_judge *judge, void *context);
 void input_set_stop(struct input *input, const atomic_bool *stop);
 
 /* Exchanges the buffers, so that the bytes of the last chunk stay in place, in what is then
- * *buffer. The new buffer is grown for one read if need be. Returns 0, or -1 with the fault. */
+ * *buffer. The new buffer is grown for one read if need be. Returns 0, or -1 with the fault.
+ * Precondition: what is kept of the chunk came with the last read. */
 int input_change_buffer(struct input *input, struct input_buffer *buffer, struct fault *fault);
 
 /* Waits for input for at most `milliseconds`. Returns true if input_next need not wait; false
