@@ -425,7 +425,8 @@ static void *work_ahead(void *context)
         if (outcome == BATCH && room && split - atomic_load(&batches->claimed) < AHEAD) {
             struct entry *entry = &batches->entry[split % ENTRIES];
             /* The buffer of a finished chunk is left to its batches; the input continues in the
-             * buffer that the caller has had longest. */
+             * buffer that the caller has had longest. A long row that is not at its end is left to
+             * the first thread, whose buffer can grow. */
             if (fresh && (batches->small >= END_PIECES ||
                           batches->rows.at - batches->done > input_read_size(batches->input) / 2))
                 outcome = HANDED_BACK;

@@ -6,6 +6,9 @@
  * batch before; keys are made by both. Batches come in order either way, and only the caller uses
  * the filter, so the output is the same.
  *
+ * A row of CSV is a line here, also one that has several lines (core/rows.h). A chunk ends with its
+ * last whole row; what follows stays in the input's buffer, and begins the next chunk.
+ *
  * The second thread starts when a megabyte has come in large pieces, and ends when pieces become
  * small again, so that a few lines never wait for a thread.
  */
