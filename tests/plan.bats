@@ -252,7 +252,7 @@ distinct_is() {
     [[ $(field command) == *" -f 2 -t ';' -i "* ]]
     distinct_is 1010
     succeeds unseen plan -t ';' -f 2 in
-    grep -Eq '^without a key +1000 \(no such field: compared as whole lines\)$' "$out"
+    grep -Eq '^without a key +1000 \(no value in that field: compared as whole lines\)$' "$out"
     succeeds unseen plan --by url in
     grep -Eq '^without a key +4000 \(no URL: compared as whole lines\)$' "$out"
     # a recipe that every line has a key by

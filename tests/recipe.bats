@@ -207,7 +207,7 @@ taken_over() {
 END
     exits 0 unseen create -p 1e-9 -f 2 -t , f.bf
     exits 0 unseen add f.bf < <(echo b)
-    says 'no such field'
+    says 'no value in that field'
     succeeds unseen query --tag f.bf < <(printf 'x,b\nb\n')
     prints 'new\tx,b\nseen\tb\n'
 }

@@ -86,7 +86,7 @@ const char *key_options_lacking(const struct recipe *recipe)
     bool json = recipe->syntax == SYNTAX_JSONL;
     bool field = recipe_has_list(recipe) || recipe->syntax == SYNTAX_CSV;
     if (recipe->profile == PROFILE_LINE)
-        return json ? "such member" : field ? "such field" : NULL;
+        return json ? "such member" : field ? "value in that field" : NULL;
     if (recipe->profile == PROFILE_HOST)
         return json ? "host in that member" : field ? "host in that field" : "host";
     return json ? "URL in that member" : field ? "URL in that field" : "URL";

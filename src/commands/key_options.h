@@ -24,7 +24,7 @@ int key_options_apply(const struct options *options, struct recipe *recipe);
  * To be called where a filter or keys are made, not where a filter that exists is used. */
 void key_options_tell_dots(const struct options *options);
 
-/* What a line without a key lacks: "such field", "URL"; NULL if every line has a key. */
+/* What a line without a key lacks: "value in that field", "URL"; NULL if every line has a key. */
 const char *key_options_lacking(const struct recipe *recipe);
 
 /* Warns if all lines, or most of many, have no key: these options may be wrong. */

@@ -174,9 +174,12 @@ int columns_find(const struct recipe *recipe, struct span line, const char *inpu
     if (columns_values(recipe, line, &header) != 0)
         return fault_errno(fault, input, NULL, ENOMEM);
     struct named_column *found = calloc(header.n + 1, sizeof *found);
-    ptrdiff_t n = found == NULL ? fault_errno(fault, input, NULL, ENOMEM)
-                                : find_names(&header, &wanted, recipe->except, input, found, fault);
-    if (n < 0)
+    ptrdiff_t n = -1;
+    if (found == NULL)
+        fault_errno(fault, input, NULL, ENOMEM);
+    else
+        n = find_names(&header, &wanted, recipe->except, input, found, fault);
+    if (found == NULL || n < 0)
         goto done;
     /* Each row, however short, takes a step for each of them. */
     if (n > RECIPE_FIELD_MAX) {

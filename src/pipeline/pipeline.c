@@ -472,8 +472,8 @@ static int pass_header_line(struct pipeline *pipeline, const struct batch *batch
 }
 
 /* Writes what the lines of a chunk have left to write, even after a fault. `result` is that of the
- * chunk so far, and so is what this returns, unless an output fails. That is told even after a fault
- * of the input, which would let the next input be read. */
+ * chunk so far, and so is what this returns, unless an output fails. That is told even after a
+ * fault of the input, which would let the next input be read. */
 static int end_chunk(struct pipeline *pipeline, int result, const char *input, struct fault *fault)
 {
     struct fault later = FAULT_UNSET;
