@@ -2,8 +2,8 @@
  * input - reads a stream in chunks of whole lines.
  *
  * A chunk is available as soon as a read has returned the end of a line, so a line is seen when it
- * arrives. The buffer holds a chunk and the beginning of the next line. It grows only for a line, or
- * for what the caller keeps of a chunk (a row of several lines), that fills it.
+ * arrives. The buffer holds a chunk and the beginning of the next line. It grows only for a line,
+ * or for what the caller keeps of a chunk (a row of several lines), that fills it.
  */
 #ifndef UNSEEN_IO_INPUT_H
 #define UNSEEN_IO_INPUT_H

@@ -166,7 +166,7 @@ static ptrdiff_t find_names(const struct header_values *header, struct wanted_na
 int columns_find(const struct recipe *recipe, struct span line, const char *input,
                  struct columns *columns, struct fault *fault)
 {
-    struct wanted_names wanted;
+    struct wanted_names wanted = {.n = 0};
     struct header_values header;
     int result = -1;
     columns_free(columns);

@@ -212,8 +212,10 @@ static int keep_head(struct batches *batches, const char *line, size_t length)
     may[(uint8_t)recipe->separator] |= recipe->separated;
     for (const char *blank = " \t\v\f"; recipe->trim && *blank != '\0'; blank++)
         may[(uint8_t)*blank] = true;
-    for (size_t i = 0; i < value.length && i <= (*value.bytes == '"'); i++)
-        may[(uint8_t)value.bytes[i]] = true;
+    if (value.length > 0)
+        may[(uint8_t)value.bytes[0]] = true;
+    if (value.length > 1 && value.bytes[0] == '"')
+        may[(uint8_t)value.bytes[1]] = true;
     return 0;
 }
 

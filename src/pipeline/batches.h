@@ -88,8 +88,8 @@ void batches_begin(struct batches *batches, struct input *input, bool header);
 bool batches_wait(struct batches *batches, int milliseconds);
 
 /* The next batch, of at least one line or a header line; or of neither, and then it is the last of
- * a chunk that ends within a row. Returns 1; 0 at the end; -1 with the fault, after all lines before
- * the fault. */
+ * a chunk that ends within a row. Returns 1; 0 at the end; -1 with the fault, after all lines
+ * before the fault. */
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
 
 /* Ends with the input; the second thread no longer reads it. */
