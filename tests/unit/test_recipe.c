@@ -247,7 +247,8 @@ static void many_names(void)
     list[0] = list[BYTES - 1] = '"';
     list[BYTES] = '\0';
     check_list(csv, list, list);
-    snprintf(wanted, sizeof wanted, "!%s", list);
+    wanted[0] = '!';
+    strcpy(wanted + 1, list);
     check_list(csv, wanted, wanted);
     list[BYTES - 1] = ',';
     list[BYTES] = '"';
