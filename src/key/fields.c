@@ -164,24 +164,17 @@ __attribute__((flatten)) bool fields_select(const struct recipe *recipe, struct 
     if (recipe->trim)
         return take_trimmed(recipe, line, buffer, fields);
     struct splitter split = split_line(recipe, line);
-    struct span piece;
-    char *out = buffer;
-    for (unsigned i = 0; i < recipe->ranges; i++) {
-        struct field_range range = recipe->range[i];
-        if (!find_range(&split, range.first, range.last, &piece)) {
-            if (i == 0)
-                return false;
+    struct field_range range = recipe->range[0];
+    if (!find_range(&split, range.first, range.last, fields) || begins_empty(recipe, *fields))
+        return false;
+    if (recipe->ranges == 1 && (range.first == range.last || is_one_piece(&split, *fields)))
+        return true;
+    char *out = copy_range(buffer, &split, *fields);
+    for (unsigned i = 1; i < recipe->ranges; i++) {
+        if (!find_range(&split, recipe->range[i].first, recipe->range[i].last, fields))
             break;
-        }
-        if (i == 0 && begins_empty(recipe, piece))
-            return false;
-        if (recipe->ranges == 1 && (range.first == range.last || is_one_piece(&split, piece))) {
-            *fields = piece;
-            return true;
-        }
-        if (i > 0)
-            *out++ = split.separated ? recipe->separator : ' ';
-        out = copy_range(out, &split, piece);
+        *out++ = split.separated ? recipe->separator : ' ';
+        out = copy_range(out, &split, *fields);
     }
     *fields = span_between(buffer, out);
     return true;

@@ -208,8 +208,8 @@ static struct span line_of(const char *bytes, const size_t *starts, size_t i)
 }
 
 /* Hashes the key that line i has, or else the line. */
-static void hash_one(struct span key, bool made, const struct hashes *hashes, unsigned count,
-                     size_t i)
+static inline __attribute__((always_inline)) void
+hash_one(struct span key, bool made, const struct hashes *hashes, unsigned count, size_t i)
 {
     for (unsigned h = 0; h < count; h++) {
         const struct hashers *hashers = &hashes[h].hashers;
