@@ -526,7 +526,7 @@ static void kernel_column(const char *bytes, const size_t *starts, const uint8_t
         size_t first = starts[i], end = starts[i + 1] - 1;
         if ((kinds[i] & ROW_ODD) != 0)
             continue;
-        if (end - first >= 3 && memcmp(bytes + first, "\xef\xbb\xbf", 3) == 0)
+        if (end - first >= 3 && memcmp(bytes + first, BYTE_ORDER_MARK, 3) == 0)
             first += 3;
         while (end > first && bytes[end - 1] == '\r')
             end--;

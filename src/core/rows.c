@@ -81,7 +81,7 @@ static size_t find_end(struct rows *rows, const char *bytes, size_t length)
     uint64_t kind = rows->kind;
     enum row_wrong wrong = ROW_RIGHT;
     size_t at = rows->at, found = 0;
-    if (state == AT_ROW && length - at >= 3 && memcmp(bytes + at, "\xef\xbb\xbf", 3) == 0) {
+    if (state == AT_ROW && length - at >= 3 && memcmp(bytes + at, BYTE_ORDER_MARK, 3) == 0) {
         at += 3;
         state = AT_FIELD;
     }

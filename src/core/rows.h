@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of UTF-8. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 /* How lines end. With a delimiter alone, at each one. */
 struct line_ends {
     char delimiter;
@@ -87,7 +90,7 @@ void rows_begin(struct rows *rows, struct line_ends ends, bool first);
  * what is known of them. Returns the number of whole rows, at most `most`; `starts` has most + 1
  * entries. If rows->wrong is set, the row that begins at the last offset is none; nothing is found
  * after it. Otherwise the next call goes on, with starts[0] as the last offset. Preconditions:
- * `length` is at the end of a line, `most` is not 0. */
+ * `most` is not 0; `length` is at the end of a line, unless no call goes on from there. */
 size_t rows_find(struct rows *rows, const char *bytes, size_t length, size_t *starts,
                  uint8_t *kinds, size_t most);
 

@@ -19,9 +19,6 @@ struct span {
 /* Opens and closes fields of CSV and strings of JSON. */
 enum { QUOTE = '"' };
 
-/* Of UTF-8. */
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
-
 static inline struct span span_between(const char *first, const char *end)
 {
     return (struct span){first, (size_t)(end - first)};

@@ -273,11 +273,12 @@ static void count_as_read(struct pipeline_counts *counts, const struct batch *ba
     counts->no_key += without;
     if (batch->lines == NULL)
         return;
-    if (counts->several == 0 && count_fit(batch) < batch->n) {
-        counts->several_line = batch_line(batch, count_fit(batch));
+    size_t fit = count_fit(batch);
+    if (counts->several == 0 && fit < batch->n) {
+        counts->several_line = batch_line(batch, fit);
         counts->several_input = input;
     }
-    for (size_t i = 0; i < batch->n; i++)
+    for (size_t i = fit; i < batch->n; i++)
         counts->several += row_has_several_lines(batch->kinds[i]);
 }
 
