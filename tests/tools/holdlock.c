@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         .l_len = count == 4 ? (off_t)strtoll(words[3], NULL, 10) : 1,
     };
     int fd = open(words[1], reads ? O_RDONLY : O_RDWR);
-    if (fd < 0 || fcntl(fd, F_OFD_SETLK, &flock) != 0) {
+    if (fd < 0 || fcntl(fd, F_OFD_SETLKW, &flock) != 0) {
         fprintf(stderr, "holdlock: %s: %s\n", words[1], strerror(errno));
         return 2;
     }
