@@ -39,9 +39,9 @@ static int print_keys(void *context, const struct batch *batch, struct collect *
     const struct job *job = context;
     for (size_t i = 0; i < batch->n; i++) {
         struct key_text key = batch->texts[i];
-        const char *tag = key.no_key ? "none\t" : "key\t";
-        bool quoted = !key.no_key && (memchr(key.bytes, '\n', key.length) != NULL ||
-                                      memchr(key.bytes, '\r', key.length) != NULL);
+        const char *tag = key.no_key != HAS_KEY ? "none\t" : "key\t";
+        bool quoted = key.no_key == HAS_KEY && (memchr(key.bytes, '\n', key.length) != NULL ||
+                                                memchr(key.bytes, '\r', key.length) != NULL);
         if (!job->options->tag)
             tag = "";
         if (quoted) {

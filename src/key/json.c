@@ -390,8 +390,8 @@ static char *write_string(const struct recipe *recipe, struct span text, char *o
     return out;
 }
 
-bool json_take(const struct recipe *recipe, const struct json_items *items, struct span line,
-               char *buffer, struct span *key)
+enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
+                         struct span line, char *buffer, struct span *key)
 {
     char *out = buffer, *scratch = buffer + 2 * line.length + 32;
     struct text text = {line.bytes, span_end(line), false};
@@ -406,30 +406,30 @@ bool json_take(const struct recipe *recipe, const struct json_items *items, stru
     pass_space(&text);
     if (items->n == 0 || !is_container(span_between(text.at, text.end)) ||
         !pass_members(&text, &search))
-        return false;
+        return JSON_NO_TEXT;
     pass_space(&text);
     if (text.at != text.end)
-        return false;
+        return JSON_NO_TEXT;
 
     /* 2. Each item must lead to a string, a number, true or false. */
     for (unsigned i = 0; i < items->n; i++) {
         values[i] = take_steps(&items->item[i], values[i], scratch);
         if (values[i].length == 0 || is_container(values[i]) || values[i].bytes[0] == 'n')
-            return false;
+            return JSON_NO_MEMBER;
     }
 
     /* 3. --by takes a string without its quotes. */
     *key = values[0];
     if (recipe->profile != PROFILE_LINE) {
         if (!is_string(values[0]))
-            return false;
+            return JSON_NO_MEMBER;
         *key = string_of(recipe, values[0], buffer);
-        return true;
+        return JSON_KEY;
     }
 
     /* 4. The values, each in its shortest form, joined by commas. */
     if (items->n == 1 && is_shortest(recipe, values[0]))
-        return true;
+        return JSON_KEY;
     for (unsigned i = 0; i < items->n; i++) {
         if (i > 0)
             *out++ = ',';
@@ -439,5 +439,5 @@ bool json_take(const struct recipe *recipe, const struct json_items *items, stru
             out = write_string(recipe, string_of(recipe, values[i], scratch), out);
     }
     *key = span_between(buffer, out);
-    return true;
+    return JSON_KEY;
 }

@@ -16,6 +16,13 @@
 
 enum { JSON_DEPTH_MAX = 1000 }; /* of nested objects and arrays; deeper ones are not valid */
 
+/* What a line is. */
+enum json_line {
+    JSON_KEY,       /* it has a key */
+    JSON_NO_MEMBER, /* no value that can be the first of a key, or that --by takes */
+    JSON_NO_TEXT    /* no JSON text */
+};
+
 /* The recipe's items: each is `steps` strings that end with NUL, one after the other. */
 struct json_items {
     unsigned n;
@@ -31,10 +38,9 @@ void json_split_items(const struct recipe *recipe, struct json_items *items);
 
 /* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
  * SPAN_DECODED(line.length) bytes. --trim and -i are applied to the contents of strings. With a
- * profile, which takes one item, the key is the string itself, not yet in lower case. Returns false
- * if the line has no key. One pass over the line to check it, and one for each step of each
- * item. */
-bool json_take(const struct recipe *recipe, const struct json_items *items, struct span line,
-               char *buffer, struct span *key);
+ * profile, which takes one item, the key is the string itself, not yet in lower case. One pass over
+ * the line to check it, and one for each step of each item. */
+enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
+                         struct span line, char *buffer, struct span *key);
 
 #endif

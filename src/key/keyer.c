@@ -125,20 +125,22 @@ static struct span fold(struct keyer *keyer, struct span text)
     return (struct span){keyer->text, text.length};
 }
 
-/* Makes the key of the line that is `text`: steps 2 to 5 of recipe.h. Returns false if the line has
- * no key. */
-static bool make_key(struct keyer *keyer, uint8_t kind, struct span *text)
+/* Makes the key of the line that is `text`: steps 2 to 5 of recipe.h. Says whether there is
+ * one. */
+static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
+    enum json_line json;
     /* 2 and 3. Trim; fields, columns or members. */
     switch (recipe->syntax) {
     case SYNTAX_CSV:
         if (!csv_take(recipe, &keyer->columns, *text, kind, keyer->text, text))
-            return false;
+            return NO_KEY;
         break;
     case SYNTAX_JSONL:
-        if (!json_take(recipe, keyer->items, *text, keyer->text, text))
-            return false;
+        json = json_take(recipe, keyer->items, *text, keyer->text, text);
+        if (json != JSON_KEY)
+            return json == JSON_NO_TEXT ? NO_KEY_NOT_JSON : NO_KEY;
         break;
     default:
         if (recipe->trim && text->length >= 3 && memcmp(text->bytes, BYTE_ORDER_MARK, 3) == 0)
@@ -148,26 +150,26 @@ static bool make_key(struct keyer *keyer, uint8_t kind, struct span *text)
                 ? !fields_select(recipe, *text, keyer->text, text)
                 : recipe_has_column_names(recipe) &&
                       !fields_take_columns(recipe, &keyer->columns, *text, keyer->text, text))
-            return false;
+            return NO_KEY;
     }
     /* 4. Profile. */
     struct url url;
     bool normal;
     if (recipe->profile != PROFILE_LINE && text->length > URL_MAX)
-        return false;
+        return NO_KEY;
     switch (recipe->profile) {
     case PROFILE_URL:
         if (!url_is_normal(*text) && !make_url(keyer, text))
-            return false;
+            return NO_KEY;
         break;
     case PROFILE_HOST:
         if (!url_take_host(*text, keyer->buffers->url, text))
-            return false;
+            return NO_KEY;
         break;
     case PROFILE_ENDPOINT:
         normal = url_is_normal(*text);
         if (!url_split(*text, &url))
-            return false;
+            return NO_KEY;
         if (!normal)
             url_write(&url, keyer->buffers->url);
         *text = endpoint_write(&url, keyer->buffers->endpoint, keyer->buffers->names);
@@ -180,7 +182,24 @@ static bool make_key(struct keyer *keyer, uint8_t kind, struct span *text)
         *text = fold(keyer, *text);
     /* An empty value is none, where one was asked for. */
     return text->length > 0 || recipe->syntax == SYNTAX_JSONL ||
-           (recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe));
+                   (recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe))
+               ? HAS_KEY
+               : NO_KEY;
+}
+
+/* Why this line has no key, if make_key has said `why`. */
+static enum no_key reason(const struct recipe *recipe, struct span line, enum no_key why)
+{
+    const char *first = line.bytes, *end = span_end(line);
+    if (line.length >= 3 && memcmp(first, BYTE_ORDER_MARK, 3) == 0)
+        first += 3;
+    while (first < end && strchr(" \t\r\n", *first) != NULL && *first != '\0')
+        first++;
+    while (first < end && strchr(" \t\r\n", end[-1]) != NULL && end[-1] != '\0')
+        end--;
+    bool bracket = recipe->syntax == SYNTAX_JSONL && end - first == 1 &&
+                   (*first == '[' || *first == ']');
+    return first == end || bracket ? NO_KEY_IDLE : why;
 }
 
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
@@ -196,10 +215,12 @@ int keyer_read_header(struct keyer *keyer, const char *line, size_t length, cons
 
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length, uint8_t kind)
 {
-    struct span key = {line, length};
-    if (!make_key(keyer, kind, &key))
-        return (struct key_text){line, length, true};
-    return (struct key_text){key.bytes, key.length, false};
+    const struct span all = {line, length};
+    struct span key = all;
+    enum no_key why = make_key(keyer, kind, &key);
+    if (why != HAS_KEY)
+        return (struct key_text){line, length, reason(&keyer->recipe, all, why)};
+    return (struct key_text){key.bytes, key.length, HAS_KEY};
 }
 
 static struct span line_of(const char *bytes, const size_t *starts, size_t i)
@@ -236,9 +257,9 @@ static void hash_column(struct keyer *keyer, size_t column, const char *bytes, c
         if (i < n) {
             line = key = line_of(bytes, starts, i);
             made = (kinds[i] & ROW_ODD) != 0
-                       ? make_key(keyer, kinds[i], &key)
+                       ? make_key(keyer, kinds[i], &key) == HAS_KEY
                        : csv_take_field(recipe, bytes, &fields[i], keyer->text, &key);
-            no_key[i] = !made;
+            no_key[i] = made ? HAS_KEY : (uint8_t)reason(recipe, line, NO_KEY);
         }
         if (made && key.bytes != keyer->text) {
             size_t at = (size_t)(key.bytes - bytes);
@@ -279,7 +300,7 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
                 i = n;
             while (i < n && url_is_normal(line_of(bytes, starts, i)))
                 i++;
-            memset(no_key + first, 0, i - first);
+            memset(no_key + first, HAS_KEY, i - first);
             for (unsigned h = 0; h < count; h++)
                 hash_lines(bytes, starts + first, i - first, hashes[h].hashers.key,
                            hashes[h].keys + first);
@@ -287,9 +308,11 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
                 break;
         }
         struct span line = line_of(bytes, starts, i), key = line;
-        bool made = url_of_line ? make_url(keyer, &key)
-                                : make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key);
-        no_key[i] = !made;
+        enum no_key why = !url_of_line ? make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key)
+                          : make_url(keyer, &key) ? HAS_KEY
+                                                  : NO_KEY;
+        const bool made = why == HAS_KEY;
+        no_key[i] = made ? HAS_KEY : (uint8_t)reason(recipe, line, why);
         hash_one(made ? key : line, made, hashes, count, i);
     }
 }
@@ -316,7 +339,7 @@ size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts,
             used += text.length;
         }
         texts[i] = text;
-        no_key[i] = text.no_key;
+        no_key[i] = (uint8_t)text.no_key;
     }
     const char *at = kept->bytes;
     for (size_t k = 0; k < i; k++)

@@ -28,11 +28,19 @@ int keyer_reserve(struct keyer *keyer, size_t length);
 int keyer_read_header(struct keyer *keyer, const char *line, size_t length, const char *input,
                       struct fault *fault);
 
+/* Whether a line has a key, and else why not. */
+enum no_key {
+    HAS_KEY,
+    NO_KEY,          /* it lacks a value, a URL or a host */
+    NO_KEY_NOT_JSON, /* it is no JSON text */
+    NO_KEY_IDLE      /* it is empty, or with --jsonl [ or ], but for blanks: no data is in it */
+};
+
 /* The key of a line. */
 struct key_text {
     const char *bytes; /* in the line, or in the keyer until the next call */
     size_t length;
-    bool no_key; /* all of the line, because it has no key */
+    enum no_key no_key; /* if it has none, all of the line */
 };
 
 /* `kind` of a row: what rows_find has told, or ROW_ODD. Precondition, here and below: keyer_reserve
@@ -46,7 +54,7 @@ struct hashes {
 };
 
 /* Hashes the keys of `n` lines that lie end to end, as in hash_lines, once for each of `count`
- * hashes; no_key[i] = 1 if line i has no key, else 0. `kinds` of rows, from rows_find; NULL for
+ * hashes; no_key[i]: an enum no_key of line i. `kinds` of rows, from rows_find; NULL for
  * other lines. */
 void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, const uint8_t *kinds,
                 size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key);

@@ -31,7 +31,7 @@ struct batch {
     const size_t *starts; /* n + 1 offsets from `bytes` */
     const struct key *keys;
     const struct key_text *texts; /* with `texts` of the plan, instead of keys */
-    const uint8_t *no_key;        /* 1 for a line without a key, else 0 */
+    const uint8_t *no_key;        /* an enum no_key of each line */
     const uint32_t *shards;       /* with `shards` of the plan: the shard of each line */
     const uint8_t *kinds;         /* of rows (core/rows.h); of other lines nothing */
     const uint32_t *lines; /* how far below `number` each row begins; NULL: each has one line */

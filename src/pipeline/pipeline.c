@@ -262,12 +262,14 @@ static size_t count_fit(const struct batch *batch)
 static void count_as_read(struct pipeline_counts *counts, const struct batch *batch,
                           const char *input)
 {
-    uint64_t without = marks_count(batch->no_key, batch->n);
-    if (counts->no_key == 0 && without > 0) {
-        counts->no_key_line = batch_line(batch, batch->no_key[0]
-                                                    ? 0
-                                                    : marks_run(batch->no_key, 0, batch->n));
-        counts->no_key_input = input;
+    uint64_t without = 0;
+    for (size_t i = 0; i < batch->n; i++) {
+        if (batch->no_key[i] == HAS_KEY)
+            continue;
+        if (counts->no_key + without++ == 0) {
+            counts->no_key_line = batch_line(batch, i);
+            counts->no_key_input = input;
+        }
     }
     counts->read += batch->n;
     counts->no_key += without;

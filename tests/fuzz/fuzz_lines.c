@@ -125,7 +125,7 @@ static struct output output_to(struct text *text, struct line_ends ends)
 /* A key, and how often it has come: a tree of them. */
 struct key_seen {
     unsigned times;
-    bool no_key;
+    enum no_key no_key;
     size_t length;
     char bytes[];
 };
@@ -186,7 +186,7 @@ static void expect_line(const struct way *way, struct keyer *keyer, struct span 
         INSIST(keyer_reserve(keyer, line.length) == 0);
         struct key_text key = keyer_text(keyer, line.bytes, line.length, kind);
         wanted = count_key(key) == ((way->flags & FLAG_REPEATED) != 0 ? 2 : 1);
-        result->no_key += key.no_key;
+        result->no_key += key.no_key != HAS_KEY;
     }
     result->read += !again;
     result->header_again += again;
