@@ -167,7 +167,7 @@ static size_t find_lines(const struct recipe *recipe, const char *bytes, size_t 
 /* `most` is what its key may have. */
 static void check_line(struct keyer *keyer, const struct again *again, const char *line,
                        size_t length, uint8_t kind, size_t most, struct hasher hasher,
-                       struct key hashed, bool no_key)
+                       struct key hashed, uint8_t no_key)
 {
     struct key_text text = keyer_text(keyer, line, length, kind);
 
