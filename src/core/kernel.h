@@ -1,5 +1,6 @@
 /*
- * kernel - the inner loops: find the lines or rows of a buffer, test keys, set keys, count bits.
+ * kernel - the inner loops: find the lines or rows of a buffer, or the tokens of a line of JSON; test
+ * keys, set keys, count bits.
  *
  * Each loop exists in several versions with the same results: a plain one, which runs on every
  * machine and which the other versions are tested against (tests/unit/test_kernel.c), and vector
@@ -29,6 +30,18 @@ struct row_field {
     bool doubled;      /* it may have two quotes for one */
 };
 
+/* How far lines of JSON were looked at. All zeros but `delimiter`: not at all. */
+struct token_scan {
+    char delimiter;
+    size_t at;    /* bytes before this offset were looked at; */
+    bool inside;  /* the last of them is within a string, */
+    bool escaped; /* or is the backslash of an escape, */
+    bool word;    /* or belongs to a number or a word */
+};
+
+/* Room for tokens that is always enough for some. */
+enum { TOKENS_LEAST = 64 + 16 };
+
 struct kernel {
     const char *name;
 
@@ -51,6 +64,14 @@ struct kernel {
      * of it. The last delimiter is not read. */
     void (*column)(const char *bytes, const size_t *starts, const uint8_t *kinds, size_t n,
                    char separator, size_t column, struct row_field *fields);
+
+    /* Finds the tokens of lines of JSON, from scan->at on: brackets, colons and commas outside
+     * strings; where a string, a number or a word begins, or anything else that is no blank; in
+     * strings the backslashes that begin an escape, and control bytes; and delimiters, which end a
+     * string, too. Stores their offsets. Goes on while there is room for TOKENS_LEAST. Returns how
+     * many there are. `readable`, at least `length` and at most UINT32_MAX, bytes may be read. */
+    size_t (*tokens)(const char *bytes, size_t length, size_t readable, struct token_scan *scan,
+                     uint32_t *tokens, size_t most);
 
     /* For each of `n` keys with seen[i] == 0: seen[i] = 1 if all its bits are set. */
     void (*test)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen);

@@ -14,6 +14,9 @@
 #define BLOCK_ADD avx2_block_add
 #define DELIMITER_MASK avx2_delimiter_mask
 #define WITHIN_MASK avx2_within_mask
+#define FIRST_BIT _tzcnt_u64
+#define CONTROL_MASK avx2_control_mask
+#define PUNCTUATION_MASK avx2_punctuation_mask
 
 struct avx2_fields {
     __m256i wanted; /* 32-bit lane t: 1 if t < f, else 0 */
@@ -95,6 +98,40 @@ static inline uint64_t avx2_delimiter_mask(const char *bytes, char delimiter)
     uint32_t low_mask = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern));
     uint32_t high_mask = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern));
     return (uint64_t)high_mask << 32 | low_mask;
+}
+
+KERNEL_TARGET
+static inline uint32_t avx2_controls(const char *bytes)
+{
+    __m256i part = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+    __m256i low = _mm256_min_epu8(part, _mm256_set1_epi8(0x1f));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, part));
+}
+
+KERNEL_TARGET
+static inline uint64_t avx2_control_mask(const char *bytes)
+{
+    return (uint64_t)avx2_controls(bytes + 32) << 32 | avx2_controls(bytes);
+}
+
+/* Brackets of either kind differ in one bit. */
+KERNEL_TARGET
+static inline uint32_t avx2_punctuation(const char *bytes)
+{
+    __m256i part = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+    __m256i braces = _mm256_or_si256(part, _mm256_set1_epi8(0x20));
+    __m256i opens = _mm256_cmpeq_epi8(braces, _mm256_set1_epi8('{'));
+    __m256i closes = _mm256_cmpeq_epi8(braces, _mm256_set1_epi8('}'));
+    __m256i colons = _mm256_cmpeq_epi8(part, _mm256_set1_epi8(':'));
+    __m256i commas = _mm256_cmpeq_epi8(part, _mm256_set1_epi8(','));
+    __m256i hits = _mm256_or_si256(_mm256_or_si256(opens, closes), _mm256_or_si256(colons, commas));
+    return (uint32_t)_mm256_movemask_epi8(hits);
+}
+
+KERNEL_TARGET
+static inline uint64_t avx2_punctuation_mask(const char *bytes)
+{
+    return (uint64_t)avx2_punctuation(bytes + 32) << 32 | avx2_punctuation(bytes);
 }
 
 /* The product with 64 ones, without carries: bit i is the sum of the quotes up to bit i. */

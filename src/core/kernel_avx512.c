@@ -16,6 +16,9 @@
 #define BLOCK_ADD avx512_block_add
 #define DELIMITER_MASK avx512_delimiter_mask
 #define WITHIN_MASK avx512_within_mask
+#define STORE_BITS avx512_store_bits
+#define CONTROL_MASK avx512_control_mask
+#define PUNCTUATION_MASK avx512_punctuation_mask
 
 struct avx512_fields {
     __mmask8 wanted; /* bit t: t < f */
@@ -75,6 +78,41 @@ static inline uint64_t avx512_delimiter_mask(const char *bytes, char delimiter)
     uint64_t mask = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(delimiter));
     __asm__("" : "+r"(mask));
     return mask;
+}
+
+KERNEL_TARGET
+static inline uint64_t avx512_control_mask(const char *bytes)
+{
+    uint64_t mask = _mm512_cmplt_epu8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(0x20));
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+/* Brackets of either kind differ in one bit. */
+KERNEL_TARGET
+static inline uint64_t avx512_punctuation_mask(const char *bytes)
+{
+    __m512i part = _mm512_loadu_si512(bytes);
+    __m512i braces = _mm512_or_si512(part, _mm512_set1_epi8(0x20));
+    uint64_t mask = _mm512_cmpeq_epi8_mask(braces, _mm512_set1_epi8('{')) |
+                    _mm512_cmpeq_epi8_mask(braces, _mm512_set1_epi8('}')) |
+                    _mm512_cmpeq_epi8_mask(part, _mm512_set1_epi8(':')) |
+                    _mm512_cmpeq_epi8_mask(part, _mm512_set1_epi8(','));
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+KERNEL_TARGET
+static inline void avx512_store_bits(uint32_t *out, uint32_t first, uint64_t bits)
+{
+    __m512i numbers = _mm512_add_epi32(_mm512_set1_epi32((int)first),
+                                       _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                                                         13, 14, 15));
+    for (unsigned i = 0; i < 4; i++, bits >>= 16) {
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi32((__mmask16)bits, numbers));
+        out += __builtin_popcountll(bits & 0xffff);
+        numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(16));
+    }
 }
 
 /* The product with 64 ones, without carries: bit i is the sum of the quotes up to bit i. */

@@ -11,6 +11,11 @@
  *   FIELDS, FIELDS_START(f)            a type that says which fields there are, and its value for f
  *   DELIMITER_MASK(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
  *   WITHIN_MASK(quotes)                64 bits: bit i is the parity of the quotes up to bit i
+ *   CONTROL_MASK(bytes)                64 bits: which of 64 bytes are below 0x20
+ *   FIRST_BIT(word)                    trailing zeros of 64 bits; of 0 any number
+ *   STORE_BITS(out, first, word)       stores the number of each bit of 64 plus `first`, from the
+ *                                      lowest on; may write up to 64 numbers and 16 more
+ *   PUNCTUATION_MASK(bytes)            64 bits: which of 64 bytes are one of {}[]:,
  *   KERNEL_NONZERO(word)               a bit for each cell that is not zero
  *
  * How this loop was derived from the obvious one, step by step:
@@ -90,6 +95,36 @@ static inline uint64_t within_mask(uint64_t quotes)
     quotes ^= quotes << 16;
     return quotes ^ quotes << 32;
 }
+#endif
+
+#if !defined(CONTROL_MASK) && defined(__SSE2__)
+#define CONTROL_MASK control_mask
+static inline uint64_t control_mask(const char *bytes)
+{
+    const __m128i last = _mm_set1_epi8(0x1f);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(bytes + i));
+        __m128i hits = _mm_cmpeq_epi8(_mm_min_epu8(part, last), part);
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hits) << i;
+    }
+    return mask;
+}
+#elif !defined(CONTROL_MASK)
+#define CONTROL_MASK control_mask
+static inline uint64_t control_mask(const char *bytes)
+{
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i++)
+        mask |= (uint64_t)((uint8_t)bytes[i] < 0x20) << i;
+    return mask;
+}
+#endif
+
+#ifndef PUNCTUATION_MASK
+#define PUNCTUATION_MASK(bytes)                                                                    \
+    (DELIMITER_MASK(bytes, '{') | DELIMITER_MASK(bytes, '}') | DELIMITER_MASK(bytes, '[') |        \
+     DELIMITER_MASK(bytes, ']') | DELIMITER_MASK(bytes, ':') | DELIMITER_MASK(bytes, ','))
 #endif
 
 /* Unless a cell has more than one bit. */
@@ -537,6 +572,103 @@ static void kernel_column(const char *bytes, const size_t *starts, const uint8_t
     }
 }
 
+/* --- lines of JSON --- */
+
+/* The backslashes that begin an escape: the first, third, ... of each run. *escaped: which bytes
+ * are after one of these; before, whether the first byte is, and afterwards, whether the next. */
+INLINE uint64_t find_escapes(uint64_t backslashes, uint64_t *before, uint64_t *escaped)
+{
+    uint64_t escapes = 0;
+    *escaped = *before;
+    for (uint64_t left = backslashes & ~*escaped; left != 0; left &= ~*escaped) {
+        uint64_t first = left & (0 - left);
+        escapes |= first;
+        *escaped |= first << 1;
+        left ^= first;
+    }
+    *before = escapes >> 63;
+    return escapes;
+}
+
+/* Of a word that may be 0, and then any number. */
+#ifndef FIRST_BIT
+#define FIRST_BIT(word) (unsigned)__builtin_ctzll((word) | UINT64_C(1) << 63)
+#endif
+
+#ifndef STORE_BITS
+#define STORE_BITS store_bits
+/* Eight at a time, in as many steps for most words as for their neighbours. */
+INLINE void store_bits(uint32_t *out, uint32_t first, uint64_t bits)
+{
+    for (; bits != 0; out += 8)
+        UNROLL
+    for (unsigned i = 0; i < 8; i++) {
+        uint32_t next = first + (uint32_t)FIRST_BIT(bits);
+        __asm__("" : "+r"(next)); /* eight are not to be collected in a vector */
+        out[i] = next;
+        bits &= bits - 1;
+    }
+}
+#endif
+
+KERNEL_TARGET
+static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
+                            struct token_scan *scan, uint32_t *tokens, size_t most)
+{
+    const char delimiter = scan->delimiter;
+    uint64_t inside = scan->inside ? UINT64_MAX : 0, before = scan->escaped, word = scan->word;
+    size_t found = 0, at = scan->at, step = 64;
+    for (; at < length && found + TOKENS_LEAST <= most; at += step) {
+        char last[64];
+        const char *chunk = bytes + at;
+        uint64_t valid = length - at < 64 ? (UINT64_C(1) << (length - at)) - 1 : UINT64_MAX;
+        if (readable - at < 64)
+            chunk = memcpy(last, chunk, readable - at);
+
+        /* 1. Strings: from a quote to the next that no backslash escapes. */
+        uint64_t backslashes = DELIMITER_MASK(chunk, '\\') & valid;
+        uint64_t quotes = DELIMITER_MASK(chunk, '"') & valid, escapes = 0;
+        if ((backslashes | before) != 0) {
+            uint64_t escaped;
+            escapes = find_escapes(backslashes, &before, &escaped);
+            quotes &= ~escaped;
+        }
+        uint64_t within = WITHIN_MASK(quotes) ^ inside;
+
+        /* 2. What is outside them: a word is all that is nothing else. */
+        uint64_t ends = DELIMITER_MASK(chunk, delimiter) & valid;
+        uint64_t blanks = DELIMITER_MASK(chunk, ' ');
+        uint64_t controls = CONTROL_MASK(chunk) & valid & ~ends;
+        bool cut = (ends & within) != 0;
+        if (controls != 0) {
+            blanks |= (DELIMITER_MASK(chunk, '\t') | DELIMITER_MASK(chunk, '\r') |
+                       DELIMITER_MASK(chunk, '\n')) &
+                      ~ends;
+            controls &= within | ~blanks;
+        }
+        uint64_t punctuation = PUNCTUATION_MASK(chunk) & ~within;
+        uint64_t words = ~(within | quotes | blanks | ends | punctuation);
+        uint64_t begin = words & ~(words << 1 | word);
+        uint64_t mask = (punctuation | ((quotes | escapes) & within) | begin | controls | ends) &
+                        valid;
+        inside = (uint64_t)0 - (within >> 63);
+        word = words >> 63;
+        step = 64;
+        if (cut) {
+            /* What follows the end of a line within a string is looked at again. */
+            step = (size_t)__builtin_ctzll(ends & within) + 1;
+            mask &= UINT64_MAX >> (64 - step);
+            inside = before = word = 0;
+        }
+
+        STORE_BITS(tokens + found, (uint32_t)at, mask);
+        found += (size_t)__builtin_popcountll(mask);
+    }
+    *scan = (struct token_scan){delimiter, at < length ? at : length, inside != 0, before != 0,
+                                word != 0};
+    return found;
+}
+
 /* Half a page is prefetched, because processors do not cross a page boundary by themselves. Beyond
  * the last page, even where no memory is mapped, this does no harm. */
 KERNEL_TARGET
@@ -560,6 +692,7 @@ const struct kernel KERNEL_STRUCT = {
     .split = kernel_split,
     .rows = kernel_rows,
     .column = kernel_column,
+    .tokens = kernel_tokens,
     .test = kernel_test,
     .set = kernel_set,
     .insert = kernel_insert,
