@@ -36,7 +36,7 @@ enum {
 
 /* The versions of rules that this program has. */
 enum { TRIM_VERSION = 3 };
-static const uint8_t syntax_versions[SYNTAXES] = {2, 2, 1};
+static const uint8_t syntax_versions[SYNTAXES] = {2, 2, 2};
 
 /* That of the recipe's fields, columns or members; 0 for the whole line. */
 static unsigned syntax_version(const struct recipe *recipe)
@@ -104,7 +104,7 @@ static enum recipe_found check_version(const char *rules, unsigned version, unsi
     if (version == wanted)
         return RECIPE_GOOD;
     snprintf(name, RECIPE_NAME, "%s/%u", rules, version);
-    return version > wanted && wanted > 0 ? RECIPE_UNKNOWN : RECIPE_DAMAGED;
+    return version > 0 && wanted > 0 ? RECIPE_UNKNOWN : RECIPE_DAMAGED;
 }
 
 enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe *recipe,
