@@ -37,6 +37,7 @@ struct token_scan {
     bool inside;  /* the last of them is within a string, */
     bool escaped; /* or is the backslash of an escape, */
     bool word;    /* or belongs to a number or a word */
+    bool stray;   /* some escape is in no string */
 };
 
 /* Room for tokens that is always enough for some. */

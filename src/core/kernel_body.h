@@ -617,6 +617,7 @@ static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
 {
     const char delimiter = scan->delimiter;
     uint64_t inside = scan->inside ? UINT64_MAX : 0, before = scan->escaped, word = scan->word;
+    uint64_t stray = scan->stray;
     size_t found = 0, at = scan->at, step = 64;
     for (; at < length && found + TOKENS_LEAST <= most; at += step) {
         char last[64];
@@ -634,6 +635,7 @@ static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
             quotes &= ~escaped;
         }
         uint64_t within = WITHIN_MASK(quotes) ^ inside;
+        stray |= escapes & ~within;
 
         /* 2. What is outside them: a word is all that is nothing else. */
         uint64_t ends = DELIMITER_MASK(chunk, delimiter) & valid;
@@ -664,8 +666,9 @@ static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
         STORE_BITS(tokens + found, (uint32_t)at, mask);
         found += (size_t)__builtin_popcountll(mask);
     }
-    *scan = (struct token_scan){delimiter, at < length ? at : length, inside != 0, before != 0,
-                                word != 0};
+    *scan = (struct token_scan){delimiter,   at < length ? at : length,
+                                inside != 0, before != 0,
+                                word != 0,   stray != 0};
     return found;
 }
 

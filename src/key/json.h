@@ -1,20 +1,21 @@
 /*
- * json - takes members of a JSON text (RFC 8259), which is one line, as its key.
+ * json - takes members of a line of JSON as its key.
+ *
+ * A line is a JSON text (json_text.h) with blanks around it. A byte order mark may be before it, and
+ * a comma after it; or, if it is none otherwise, one bracket of the array that all lines are.
  *
  * An item of the recipe's names is the name of a top-level member, or a JSON Pointer (RFC 6901) if
- * it begins with a slash. Of members with the same name the last one counts. A line has no key if
- * it is not valid JSON, or an item is missing, null, an object or an array.
+ * it begins with a slash. Null is missing. A line has no key if the first item is missing or an
+ * empty string.
  *
- * The key has the values in the order of the items, joined by commas. A string is in quotes, in its
- * shortest form: only quotes, backslashes and bytes below 0x20 are escaped. A number is as written.
+ * The key has the values in the order of the items, joined by commas; nothing for one that is
+ * missing. A string is in quotes, in its shortest form: only quotes, backslashes and bytes below
+ * 0x20 are escaped. A number is as written; an array or object, too, but without blanks.
  */
 #ifndef UNSEEN_KEY_JSON_H
 #define UNSEEN_KEY_JSON_H
 
-#include "key/recipe.h"
-#include "key/span.h"
-
-enum { JSON_DEPTH_MAX = 1000 }; /* of nested objects and arrays; deeper ones are not valid */
+#include "key/json_text.h"
 
 /* What a line is. */
 enum json_line {
@@ -27,20 +28,28 @@ enum json_line {
 struct json_items {
     unsigned n;
     struct json_item {
-        struct span first; /* the first step */
         unsigned steps;
         bool pointer;
     } item[RECIPE_NAMES_MAX];
+    struct json_step first[RECIPE_NAMES_MAX]; /* the first step of each */
     char text[RECIPE_NAMES_BYTES + 2];
 };
 
 void json_split_items(const struct recipe *recipe, struct json_items *items);
 
-/* Takes the key. *key points into the line if possible, otherwise into `buffer`, which has
- * SPAN_DECODED(line.length) bytes. --trim and -i are applied to the contents of strings. With a
- * profile, which takes one item, the key is the string itself, not yet in lower case. One pass over
- * the line to check it, and one for each step of each item. */
+/* Room for keys of lines of so many bytes: items may be parts of others. */
+static inline size_t json_room(const struct json_items *items, size_t length)
+{
+    return (items->n + 1) * (length + 1);
+}
+
+/* Takes the key of the next of some lines, or one after it. *key points into the line if possible,
+ * otherwise into `buffer`, which has json_room bytes. --trim and -i are applied to the contents of
+ * strings. With a profile, which takes one item, the key is the string itself, not yet in lower
+ * case. One pass over the line, up to three more byte by byte if the first does not take it, and one
+ * for each further step of each item, over the value of the step before. */
 enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
-                         struct span line, char *buffer, struct span *key);
+                         struct json_lines *lines, struct span line, char *buffer,
+                         struct span *key);
 
 #endif

@@ -22,11 +22,17 @@ struct url_buffers {
     struct span names[URL_MAX / 2];
 };
 
+/* For --jsonl: what is looked for, and the lines at hand. */
+struct json_buffers {
+    struct json_items items;
+    struct json_lines lines;
+};
+
 struct keyer {
     struct recipe recipe;
     const struct kernel *kernel;
     struct url_buffers *buffers; /* NULL without --by */
-    struct json_items *items;    /* NULL without --jsonl */
+    struct json_buffers *json;   /* NULL without --jsonl */
     struct columns columns;      /* of the input */
     size_t size, room;           /* the longest line that was asked for; bytes at `text` */
     char *text;                  /* joined fields, or text in lower case */
@@ -43,15 +49,15 @@ struct keyer *keyer_new(const struct recipe *recipe)
     if (recipe->profile != PROFILE_LINE)
         keyer->buffers = malloc(sizeof *keyer->buffers);
     if (recipe->syntax == SYNTAX_JSONL)
-        keyer->items = malloc(sizeof *keyer->items);
+        keyer->json = malloc(sizeof *keyer->json);
+    if (keyer->json != NULL)
+        json_split_items(recipe, &keyer->json->items);
     if ((recipe->profile != PROFILE_LINE && keyer->buffers == NULL) ||
-        (recipe->syntax == SYNTAX_JSONL && keyer->items == NULL) ||
+        (recipe->syntax == SYNTAX_JSONL && keyer->json == NULL) ||
         keyer_reserve(keyer, URL_BUFFER) != 0) {
         keyer_free(keyer);
         return NULL;
     }
-    if (keyer->items != NULL)
-        json_split_items(recipe, keyer->items);
     return keyer;
 }
 
@@ -60,7 +66,7 @@ void keyer_free(struct keyer *keyer)
     if (keyer == NULL)
         return;
     free(keyer->buffers);
-    free(keyer->items);
+    free(keyer->json);
     columns_free(&keyer->columns);
     free(keyer->text);
     free(keyer);
@@ -80,11 +86,14 @@ struct keyer *keyer_copy(const struct keyer *keyer)
 int keyer_reserve(struct keyer *keyer, size_t length)
 {
     const struct recipe *recipe = &keyer->recipe;
-    bool decodes = recipe->syntax != SYNTAX_FIELDS;
+    const bool decodes = recipe->syntax != SYNTAX_FIELDS;
     if (length > keyer->size)
         keyer->size = length;
     /* Columns of names that are missing in a line have a separator in the key. */
-    size_t room = (decodes ? SPAN_DECODED(length) : length + FIELDS_SPARE) + keyer->columns.n;
+    size_t room = (keyer->json != NULL ? json_room(&keyer->json->items, length)
+                   : decodes           ? SPAN_DECODED(length)
+                                       : length + FIELDS_SPARE) +
+                  keyer->columns.n;
     if ((!decodes && !recipe_has_list(recipe) && !recipe->fold) || room <= keyer->room)
         return 0;
     char *text = malloc(room);
@@ -138,7 +147,8 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
             return NO_KEY;
         break;
     case SYNTAX_JSONL:
-        json = json_take(recipe, keyer->items, *text, keyer->text, text);
+        json = json_take(recipe, &keyer->json->items, &keyer->json->lines, *text, keyer->text,
+                         text);
         if (json != JSON_KEY)
             return json == JSON_NO_TEXT ? NO_KEY_NOT_JSON : NO_KEY;
         break;
@@ -217,6 +227,9 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length,
 {
     const struct span all = {line, length};
     struct span key = all;
+    if (keyer->json != NULL)
+        json_lines_begin(&keyer->json->lines, keyer->kernel, line, line + length, line + length,
+                         '\n');
     enum no_key why = make_key(keyer, kind, &key);
     if (why != HAS_KEY)
         return (struct key_text){line, length, reason(&keyer->recipe, all, why)};
@@ -239,39 +252,70 @@ hash_one(struct span key, bool made, const struct hashes *hashes, unsigned count
     }
 }
 
-/* Hashes one column of `n` rows, of which the first is row `from` of the hashes: together where
- * keys are as they stand in their rows. */
+/* Hashes the keys of up to GROUP lines, of which the first is line `from` of the hashes: together
+ * where keys are as they stand in their lines. `column` is the only column that is wanted of rows,
+ * and all of the key; else 0. */
 enum { GROUP = 64 };
-static void hash_column(struct keyer *keyer, size_t column, const char *bytes, const size_t *starts,
-                        const uint8_t *kinds, size_t n, const struct hashes *hashes, unsigned count,
-                        size_t from, uint8_t *no_key)
+static void hash_group(struct keyer *keyer, size_t column, const char *bytes, const size_t *starts,
+                       const uint8_t *kinds, size_t n, const struct hashes *hashes, unsigned count,
+                       size_t from, uint8_t *no_key)
 {
     const struct recipe *recipe = &keyer->recipe;
     struct row_field fields[GROUP];
     struct piece pieces[GROUP];
     size_t first = 0; /* of those that are not hashed yet */
-    keyer->kernel->column(bytes, starts, kinds, n, recipe->separator, column, fields);
+    if (keyer->json != NULL && n > 0)
+        json_lines_begin(&keyer->json->lines, keyer->kernel, bytes + starts[0],
+                         bytes + starts[n] - 1, bytes + starts[n] - 1,
+                         n > 1 ? bytes[starts[1] - 1] : '\n');
+    if (column != 0)
+        keyer->kernel->column(bytes, starts, kinds, n, recipe->separator, column, fields);
     for (size_t i = 0; i <= n; i++) {
         struct span line = {NULL, 0}, key = line;
-        bool made = false;
+        enum no_key why = NO_KEY;
         if (i < n) {
+            const uint8_t kind = kinds != NULL ? kinds[i] : ROW_ODD;
             line = key = line_of(bytes, starts, i);
-            made = (kinds[i] & ROW_ODD) != 0
-                       ? make_key(keyer, kinds[i], &key) == HAS_KEY
-                       : csv_take_field(recipe, bytes, &fields[i], keyer->text, &key);
-            no_key[i] = made ? HAS_KEY : (uint8_t)reason(recipe, line, NO_KEY);
-        }
-        if (made && key.bytes != keyer->text) {
-            size_t at = (size_t)(key.bytes - bytes);
-            pieces[i] = (struct piece){at, at + key.length};
-            continue;
+            if (column == 0 || (kind & ROW_ODD) != 0)
+                why = make_key(keyer, kind, &key);
+            else if (csv_take_field(recipe, bytes, &fields[i], keyer->text, &key))
+                why = HAS_KEY;
+            no_key[i] = why == HAS_KEY ? HAS_KEY : (uint8_t)reason(recipe, line, why);
+            if (why == HAS_KEY && (uintptr_t)key.bytes - (uintptr_t)line.bytes <= line.length) {
+                const size_t at = (size_t)(key.bytes - bytes);
+                pieces[i] = (struct piece){at, at + key.length};
+                continue;
+            }
         }
         for (unsigned h = 0; h < count; h++)
             hash_pieces(bytes, pieces + first, i - first, hashes[h].hashers.key,
                         hashes[h].keys + from + first);
         if (i < n)
-            hash_one(made ? key : line, made, hashes, count, from + i);
+            hash_one(why == HAS_KEY ? key : line, why == HAS_KEY, hashes, count, from + i);
         first = i + 1;
+    }
+}
+
+/* The same for lines that may be their own keys, whole or as URLs in normal form: runs of these are
+ * hashed where they are. */
+static void hash_runs(struct keyer *keyer, bool whole, const char *bytes, const size_t *starts,
+                      size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key)
+{
+    for (size_t i = 0, first = 0;; first = ++i) {
+        if (whole)
+            i = n;
+        while (i < n && url_is_normal(line_of(bytes, starts, i)))
+            i++;
+        memset(no_key + first, HAS_KEY, i - first);
+        for (unsigned h = 0; h < count; h++)
+            hash_lines(bytes, starts + first, i - first, hashes[h].hashers.key,
+                       hashes[h].keys + first);
+        if (i == n)
+            return;
+        struct span line = line_of(bytes, starts, i), key = line;
+        const bool made = make_url(keyer, &key);
+        no_key[i] = made ? HAS_KEY : (uint8_t)reason(&keyer->recipe, line, NO_KEY);
+        hash_one(made ? key : line, made, hashes, count, i);
     }
 }
 
@@ -279,42 +323,21 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
                 size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key)
 {
     const struct recipe *recipe = &keyer->recipe;
-    bool whole = recipe_is_whole_line(recipe);
+    const bool whole = recipe_is_whole_line(recipe);
     /* --by url and nothing else */
-    bool url_of_line = recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
-                       !recipe_has_list(recipe) && !recipe->trim && !recipe->fold;
-    /* --csv, one column and nothing else */
-    size_t column = recipe->syntax == SYNTAX_CSV && recipe->profile == PROFILE_LINE &&
-                            !recipe->fold && kinds != NULL
-                        ? csv_single_column(recipe, &keyer->columns)
-                        : 0;
-    for (size_t i = 0; column != 0 && i < n; i += GROUP)
-        hash_column(keyer, column, bytes, starts + i, kinds + i, n - i < GROUP ? n - i : GROUP,
-                    hashes, count, i, no_key + i);
-    for (size_t i = 0; column == 0 && i < n; i++) {
-        if (whole || url_of_line) {
-            /* Runs of lines that are their own keys, such as URLs in normal form, are hashed in
-             * place. */
-            size_t first = i;
-            if (whole)
-                i = n;
-            while (i < n && url_is_normal(line_of(bytes, starts, i)))
-                i++;
-            memset(no_key + first, HAS_KEY, i - first);
-            for (unsigned h = 0; h < count; h++)
-                hash_lines(bytes, starts + first, i - first, hashes[h].hashers.key,
-                           hashes[h].keys + first);
-            if (i == n)
-                break;
-        }
-        struct span line = line_of(bytes, starts, i), key = line;
-        enum no_key why = !url_of_line ? make_key(keyer, kinds != NULL ? kinds[i] : ROW_ODD, &key)
-                          : make_url(keyer, &key) ? HAS_KEY
-                                                  : NO_KEY;
-        const bool made = why == HAS_KEY;
-        no_key[i] = made ? HAS_KEY : (uint8_t)reason(recipe, line, why);
-        hash_one(made ? key : line, made, hashes, count, i);
+    if (whole || (recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
+                  !recipe_has_list(recipe) && !recipe->trim && !recipe->fold)) {
+        hash_runs(keyer, whole, bytes, starts, n, hashes, count, no_key);
+        return;
     }
+    /* --csv, one column and nothing else */
+    const size_t column = recipe->syntax == SYNTAX_CSV && recipe->profile == PROFILE_LINE &&
+                                  !recipe->fold && kinds != NULL
+                              ? csv_single_column(recipe, &keyer->columns)
+                              : 0;
+    for (size_t i = 0; i < n; i += GROUP)
+        hash_group(keyer, column, bytes, starts + i, kinds != NULL ? kinds + i : NULL,
+                   n - i < GROUP ? n - i : GROUP, hashes, count, i, no_key + i);
 }
 
 size_t keyer_texts(struct keyer *keyer, const char *bytes, const size_t *starts,

@@ -1,0 +1,277 @@
+/*
+ * Lines of JSON: what is found over the tokens of each kernel, against what is found byte by byte,
+ * in texts of all kinds, and in what is nearly one.
+ */
+#include "key/json_text.h"
+
+#include "chance.h"
+#include "core/bytes.h"
+#include "core/rows.h"
+#include "tap.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SIDE = 1 << 16, LINES = 24, LINE_MAX_BYTES = 2000, LEVELS = 70 };
+
+static const struct kernel *kernels[KERNELS_MAX];
+static size_t kernel_count;
+static char *page; /* of memory, before one that must not be touched */
+
+static void make_page(void)
+{
+    char *pages = mmap(NULL, 2 * SIDE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || mprotect(pages, SIDE, PROT_READ | PROT_WRITE) != 0) {
+        perror("mmap");
+        exit(1);
+    }
+    page = pages;
+}
+
+/* --- lines by chance --- */
+
+struct line {
+    char bytes[LINE_MAX_BYTES + LEVELS];
+    size_t length;
+};
+
+static void add(struct line *line, const char *bytes)
+{
+    for (; *bytes != '\0' && line->length < LINE_MAX_BYTES; bytes++)
+        line->bytes[line->length++] = *bytes;
+}
+
+static void add_one(struct line *line, struct chance *chance, const char *const *words, size_t n)
+{
+    add(line, words[chance_below(chance, n)]);
+}
+#define ADD_ONE(line, chance, ...)                                                                 \
+    add_one(line, chance, (const char *const[]){__VA_ARGS__},                                      \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void add_blanks(struct line *line, struct chance *chance)
+{
+    if (chance_below(chance, 4) == 0)
+        ADD_ONE(line, chance, " ", "  ", "\t", "\r", "   \t ");
+    if (chance_below(chance, 300) == 0)
+        ADD_ONE(line, chance, "\\n", "\\\"", "\\u0041", "x"); /* in no string */
+}
+
+static void add_string(struct line *line, struct chance *chance)
+{
+    add(line, "\"");
+    for (size_t n = chance_below(chance, 6) * chance_below(chance, 12); n > 0; n--)
+        ADD_ONE(line, chance, "a", "xyz", "{", "}", "[", "]", ":", ",", " ", "\\\\", "\\\"", "\\n",
+                "\\u00e9", "\\ud83d", "\\ude00", "\xc3\xa9", "\xff", "http://a/b", "\\/");
+    add(line, "\"");
+}
+
+static void add_value(struct line *line, struct chance *chance, unsigned depth)
+{
+    const unsigned kind = (unsigned)chance_below(chance, depth > 0 ? 7 : 5);
+    if (kind < 3)
+        add_string(line, chance);
+    else if (kind < 5)
+        ADD_ONE(line, chance, "7", "0", "-1.5e+3", "12345678901234567890", "true", "false", "null",
+                "NaN", "-Infinity", "Infinity");
+    for (size_t n = kind >= 5 ? chance_below(chance, 5) + 1 : 0, left = n; left > 0; left--) {
+        add(line, left < n ? "," : kind == 5 ? "[" : "{");
+        add_blanks(line, chance);
+        if (left == 1 && chance_below(chance, 3) == 0 && n == 1) {
+            add(line, kind == 5 ? "]" : "}");
+            return;
+        }
+        if (kind == 6) {
+            if (chance_below(chance, 2) == 0)
+                add_string(line, chance);
+            else
+                ADD_ONE(line, chance, "\"id\"", "\"i\\u0064\"", "\"a name of 16 b.\"", "\"id2\"",
+                        "\"a name\"", "\"\"");
+            add_blanks(line, chance);
+            add(line, ":");
+            add_blanks(line, chance);
+        }
+        add_value(line, chance, depth - 1);
+        add_blanks(line, chance);
+        if (left == 1)
+            add(line, kind == 5 ? "]" : "}");
+    }
+}
+
+/* A text, or nearly one: a byte is changed, left out or added, or bytes at the end are. */
+static void make_line(struct line *line, struct chance *chance)
+{
+    line->length = 0;
+    if (chance_below(chance, 16) == 0)
+        add(line, BYTE_ORDER_MARK);
+    add_blanks(line, chance);
+    for (size_t n = chance_below(chance, 40) == 0 ? LEVELS - 10 + chance_below(chance, 15) : 0;
+         n > 0; n--)
+        add(line, "[");
+    const size_t opened = line->length;
+    add_value(line, chance, (unsigned)chance_below(chance, 5));
+    for (size_t i = 0; i < opened; i++)
+        if (line->bytes[i] == '[')
+            line->bytes[line->length++] = ']';
+    add_blanks(line, chance);
+    if (chance_below(chance, 8) == 0)
+        add(line, ",");
+    if (chance_below(chance, 3) != 0 || line->length == 0)
+        return;
+    static const char bytes[] = "\"\\{}[]:, \t\r\x01\x7f\xef\xbb\xbf-0.eE1tn";
+    const size_t at = chance_below(chance, line->length);
+    switch (chance_below(chance, 4)) {
+    case 0:
+        line->bytes[at] = bytes[chance_below(chance, sizeof bytes)];
+        break;
+    case 1:
+        memmove(line->bytes + at, line->bytes + at + 1, --line->length - at);
+        break;
+    case 2:
+        memmove(line->bytes + at + 1, line->bytes + at, line->length++ - at);
+        line->bytes[at] = bytes[chance_below(chance, sizeof bytes)];
+        break;
+    default:
+        line->length = at;
+    }
+    for (size_t i = 0; i < line->length; i++)
+        if (line->bytes[i] == '\n')
+            line->bytes[i] = ' ';
+}
+
+/* --- both ways --- */
+
+static const char *const names[] = {"id", "0", "a name of 16 b.", "", "id2"};
+enum { NAMES = sizeof names / sizeof *names };
+
+struct found {
+    bool text;
+    struct json_search search;
+    char buffer[LINE_MAX_BYTES + LEVELS];
+};
+
+static unsigned deepest(struct span line)
+{
+    unsigned depth = 0, most = 0;
+    bool inside = false;
+    for (size_t i = 0; i < line.length; i++) {
+        char c = line.bytes[i];
+        if (inside && c == '\\')
+            i++;
+        else if (c == '"')
+            inside = !inside;
+        else if (!inside && (c == '[' || c == '{'))
+            most = ++depth > most ? depth : most;
+        else if (!inside && (c == ']' || c == '}'))
+            depth--;
+    }
+    return most;
+}
+
+/* The second way takes each text that is an object or array and not too deep, and finds the same. */
+static void compare(const struct kernel *kernel, struct json_lines *lines, struct span line,
+                    struct found *fast, unsigned *texts)
+{
+    static struct found plain;
+    struct span rest = line;
+    plain.search = fast->search;
+    plain.search.buffer = plain.buffer;
+    if (rest.length >= 3 && memcmp(rest.bytes, BYTE_ORDER_MARK, 3) == 0)
+        rest = (struct span){rest.bytes + 3, rest.length - 3};
+    plain.text = json_find(rest, &plain.search);
+    fast->text = json_find_next(lines, line, &fast->search);
+    while (rest.length > 0 && json_is_blank(*rest.bytes))
+        rest = (struct span){rest.bytes + 1, rest.length - 1};
+    const bool takes = plain.text && json_is_container(rest) && deepest(rest) <= 64;
+    if (!tap_check(fast->text == takes, "%s: %d, not %d: %.*s", kernel->name, fast->text, takes,
+                   (int)line.length, line.bytes) ||
+        !fast->text)
+        return;
+    ++*texts;
+    for (unsigned i = 0; i < NAMES; i++) {
+        struct span a = fast->search.value[i], b = plain.search.value[i];
+        tap_check(a.bytes == b.bytes && a.length == b.length, "%s: '%s' is %.*s, not %.*s: %.*s",
+                  kernel->name, names[i], (int)a.length, a.bytes != NULL ? a.bytes : "",
+                  (int)b.length, b.bytes != NULL ? b.bytes : "", (int)line.length, line.bytes);
+        if (a.bytes != NULL && a.length > 2 && memchr(a.bytes, '\\', a.length) != NULL)
+            tap_check(fast->search.escapes, "%s: no escapes: %.*s", kernel->name, (int)line.length,
+                      line.bytes);
+    }
+}
+
+static void both_ways(void)
+{
+    enum { ROUNDS = 6000 };
+    struct chance chance = {24};
+    struct json_step steps[NAMES];
+    static struct json_lines lines;
+    static struct found fast;
+    static struct line line;
+    unsigned texts = 0;
+    for (unsigned i = 0; i < NAMES; i++)
+        steps[i] = json_step_of((struct span){names[i], strlen(names[i])}, true);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        /* Some lines that end where memory does, some of which are not asked for. */
+        const char delimiter = "\n\n\n\0"[chance_below(&chance, 4)];
+        size_t starts[LINES + 1] = {0}, n = chance_below(&chance, LINES) + 1, kept = 0;
+        static char all[LINES * (LINE_MAX_BYTES + LEVELS)];
+        for (size_t i = 0; i < n && starts[i] + sizeof line.bytes < SIDE; i++) {
+            make_line(&line, &chance);
+            if (delimiter == '\0')
+                for (size_t k = 0; k < line.length; k++)
+                    if (line.bytes[k] == '\t')
+                        line.bytes[k] = '\n';
+            memcpy(all + starts[i], line.bytes, line.length);
+            all[starts[i] + line.length] = delimiter;
+            starts[++kept] = starts[i] + line.length + 1;
+        }
+        char *bytes = page + SIDE - (starts[kept] - 1);
+        memcpy(bytes, all, starts[kept] - 1);
+        for (size_t k = 0; k < kernel_count; k++) {
+            json_lines_begin(&lines, kernels[k], bytes, page + SIDE, page + SIDE, delimiter);
+            for (size_t i = 0; i < kept; i++) {
+                if (chance_below(&chance, 8) == 0)
+                    continue;
+                fast.search = (struct json_search){.n = NAMES, .step = steps};
+                fast.search.buffer = fast.buffer;
+                compare(kernels[k], &lines,
+                        (struct span){bytes + starts[i], starts[i + 1] - 1 - starts[i]}, &fast,
+                        &texts);
+            }
+        }
+    }
+    tap_check(texts > ROUNDS * kernel_count, "only %u texts", texts);
+}
+
+/* A line with more tokens than are found at a time, whatever is before it. */
+static void many_tokens(void)
+{
+    enum { ELEMENTS = 3 * JSON_TOKENS };
+    static char bytes[80 + 2 * ELEMENTS + 40];
+    static struct json_lines lines;
+    char buffer[sizeof bytes];
+    const struct json_step step = json_step_of((struct span){"id", 2}, false);
+    for (size_t before = 0; before < 70; before++)
+        for (size_t k = 0; k < kernel_count; k++) {
+            char *at = bytes;
+            memset(at, ' ', before);
+            at = stpcpy(at + before, "{\"x\":[");
+            for (unsigned i = 0; i < ELEMENTS; i++)
+                at = stpcpy(at, i > 0 ? ",1" : "1");
+            at = stpcpy(at, "],\"id\":\"found\"}");
+            struct json_search search = {.n = 1, .step = &step, .buffer = buffer};
+            json_lines_begin(&lines, kernels[k], bytes, at, at, '\n');
+            tap_check(json_find_next(&lines, span_between(bytes, at), &search) &&
+                          search.value[0].bytes == at - 8 && search.value[0].length == 7,
+                      "%s: %zu blanks", kernels[k]->name, before);
+        }
+}
+
+int main(void)
+{
+    kernel_count = kernel_all(kernels);
+    make_page();
+    tap_run("members are the same, over tokens and byte by byte", both_ways);
+    tap_run("a line of very many tokens", many_tokens);
+    return tap_end();
+}
