@@ -1,5 +1,6 @@
 #include "key/json.h"
 
+#include "core/bytes.h"
 #include "key/json_text.h"
 
 #include <string.h>
@@ -8,53 +9,32 @@
 
 void json_split_items(const struct recipe *recipe, struct json_items *items)
 {
-    char *out = items->text;
+    struct json_step *step = items->step;
+    char *out = items->text, name[RECIPE_NAMES_BYTES + 1];
     items->n = 0;
-    char name[RECIPE_NAMES_BYTES + 1];
     for (const char *next = recipe->names; *next != '\0' && items->n < RECIPE_NAMES_MAX;) {
         recipe_next_name(&next, name);
+        const bool pointer = name[0] == '/';
         struct json_item *item = &items->item[items->n++];
-        bool pointer = name[0] == '/';
-        char *first = out;
-        *item = (struct json_item){1, pointer};
-        size_t first_length = 0;
-        /* In a pointer, a slash ends a step, ~0 is ~, and ~1 is a slash. */
-        for (const char *at = name + pointer; *at != '\0'; at++) {
-            bool step = pointer && *at == '/', escape = pointer && *at == '~';
-            if (step && item->steps++ == 1)
-                first_length = (size_t)(out - first);
-            at += escape;
-            *out++ = (char)(step ? '\0' : !escape ? *at : *at == '0' ? '~' : '/');
+        *item = (struct json_item){step, 0};
+        /* In a pointer a slash begins a step, ~0 is ~, and ~1 is a slash. */
+        for (const char *at = name + pointer;; at++) {
+            char *first = out;
+            for (; *at != '\0' && !(pointer && *at == '/'); at++) {
+                const bool escape = pointer && *at == '~';
+                at += escape;
+                *out++ = (char)(!escape ? *at : *at == '0' ? '~' : '/');
+            }
+            *out++ = '\0';
+            *step++ = json_step_of((struct span){first, (size_t)(out - 1 - first)}, pointer);
+            item->steps++;
+            if (*at == '\0')
+                break;
         }
-        if (item->steps == 1)
-            first_length = (size_t)(out - first);
-        *out++ = '\0';
-        items->first[items->n - 1] = json_step_of((struct span){first, first_length}, pointer);
     }
 }
 
 /* --- values --- */
-
-/* Takes the further steps of an item, from the value of the first. */
-static struct span take_steps(const struct json_items *items, unsigned i,
-                              const struct kernel *kernel, struct span value, char *buffer)
-{
-    struct json_lines lines;
-    struct span name = items->first[i].name;
-    for (unsigned k = 1; k < items->item[i].steps; k++) {
-        name.bytes += name.length + 1;
-        name.length = strlen(name.bytes);
-        const struct json_step step = json_step_of(name, true);
-        struct json_search search = {.n = 1, .step = &step, .buffer = buffer};
-        if (!json_is_container(value))
-            return (struct span){NULL, 0};
-        json_lines_begin(&lines, kernel, value.bytes, span_end(value), span_end(value), '\n');
-        if (!json_find_next(&lines, value, &search))
-            (void)json_find(value, &search);
-        value = search.value[0];
-    }
-    return value;
-}
 
 static bool is_null(struct span value)
 {
@@ -81,21 +61,33 @@ static bool is_shortest(const struct recipe *recipe, struct span value, bool esc
 /* Writes a string in its shortest form, in lower case if the recipe says so. */
 static char *write_string(const struct recipe *recipe, struct span text, char *out)
 {
-    static const char controls[] = "\b\t\n\f\r", letters[] = "btnfr";
     *out++ = QUOTE;
-    for (const char *at = text.bytes; at < span_end(text); at++) {
-        const char *control = *at != '\0' ? strchr(controls, *at) : NULL;
-        if (control != NULL) {
+    for (const char *at = text.bytes, *end = span_end(text); at < end;) {
+        /* Up to a byte that is not written as it is; there is room for eight that are. */
+        if (!recipe->fold && end - at >= 8) {
+            uint64_t word = load64((const uint8_t *)at);
+            uint64_t hits = zero_bytes(word & eight_bytes(0xe0)) |
+                            zero_bytes(word ^ eight_bytes(QUOTE)) |
+                            zero_bytes(word ^ eight_bytes('\\'));
+            const unsigned n = hits != 0 ? (unsigned)__builtin_ctzll(hits) >> 3 : 8;
+            store64((uint8_t *)out, word);
+            out += n;
+            at += n;
+            if (hits == 0)
+                continue;
+        }
+        const char c = *at++;
+        const bool control = (unsigned char)c < 0x20;
+        if (control || c == QUOTE || c == '\\')
             *out++ = '\\';
-            *out++ = letters[control - controls];
-        } else if ((unsigned char)*at < 0x20) {
-            out = (char *)mempcpy(out, "\\u00", 4);
-            *out++ = (char)('0' + (*at >> 4));
-            *out++ = "0123456789abcdef"[*at & 15];
+        if (!control) {
+            *out++ = recipe->fold ? ascii_lower(c) : c;
+        } else if (c >= '\b' && c <= '\r' && c != '\v') {
+            *out++ = "btn?fr"[c - '\b'];
         } else {
-            if (*at == QUOTE || *at == '\\')
-                *out++ = '\\';
-            *out++ = recipe->fold ? ascii_lower(*at) : *at;
+            out = (char *)mempcpy(out, "u00", 3);
+            *out++ = (char)('0' + (c >> 4));
+            *out++ = "0123456789abcdef"[c & 15];
         }
     }
     *out++ = QUOTE;
@@ -112,9 +104,9 @@ static char *write_value(const struct recipe *recipe, struct span value, char *s
     return write_string(recipe, string_of(recipe, value, scratch), out);
 }
 
-/* Looks for the first steps of the items in a line. Returns whether it is a text; if not, writers of
+/* Looks for the items in a line. Returns whether it is a text; if not, writers of
  * arrays with a value on each line may have put the bracket at its beginning or its end. */
-static bool find_first(struct json_lines *lines, struct span line, struct json_search *search)
+static bool find_values(struct json_lines *lines, struct span line, struct json_search *search)
 {
     const char *first = line.bytes, *end = span_end(line);
     if (json_find_next(lines, line, search))
@@ -138,15 +130,12 @@ enum json_line json_take(const struct recipe *recipe, const struct json_items *i
     struct json_search search;
     struct span *values = search.value;
     search.n = items->n;
-    search.step = items->first;
+    search.item = items->item;
     search.buffer = scratch;
 
     /* 1. The values. The first of them must be there. */
-    if (!find_first(lines, line, &search))
+    if (!find_values(lines, line, &search))
         return JSON_NO_TEXT;
-    for (unsigned i = 0; i < items->n; i++)
-        if (items->item[i].steps > 1)
-            values[i] = take_steps(items, i, lines->kernel, values[i], scratch);
     if (is_null(values[0]))
         return JSON_NO_MEMBER;
     bool string = json_is_string(values[0]);

@@ -24,15 +24,12 @@ enum json_line {
     JSON_NO_TEXT    /* no JSON text */
 };
 
-/* The recipe's items: each is `steps` strings that end with NUL, one after the other. */
+/* The recipe's items. Each step has a byte of their names, at least. */
 struct json_items {
     unsigned n;
-    struct json_item {
-        unsigned steps;
-        bool pointer;
-    } item[RECIPE_NAMES_MAX];
-    struct json_step first[RECIPE_NAMES_MAX]; /* the first step of each */
-    char text[RECIPE_NAMES_BYTES + 2];
+    struct json_item item[RECIPE_NAMES_MAX];
+    struct json_step step[RECIPE_NAMES_BYTES];
+    char text[RECIPE_NAMES_BYTES + RECIPE_NAMES_MAX];
 };
 
 void json_split_items(const struct recipe *recipe, struct json_items *items);
@@ -46,8 +43,7 @@ static inline size_t json_room(const struct json_items *items, size_t length)
 /* Takes the key of the next of some lines, or one after it. *key points into the line if possible,
  * otherwise into `buffer`, which has json_room bytes. --trim and -i are applied to the contents of
  * strings. With a profile, which takes one item, the key is the string itself, not yet in lower
- * case. One pass over the line, up to three more byte by byte if the first does not take it, and one
- * for each further step of each item, over the value of the step before. */
+ * case. One pass over the line, and up to three more byte by byte if the first does not take it. */
 enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
                          struct json_lines *lines, struct span line, char *buffer,
                          struct span *key);

@@ -47,13 +47,28 @@ static int32_t pass_hex(struct text *text)
  * number, or -1. */
 static int32_t pass_escape(struct text *text)
 {
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    char letter = peek(text);
-    const char *found = letter != '\0' ? strchr(letters, letter) : NULL;
+    const char letter = peek(text);
     text->at += text->at < text->end;
-    if (found != NULL)
-        return meant[found - letters];
-    return letter == 'u' ? pass_hex(text) : -1;
+    switch (letter) {
+    case QUOTE:
+    case '\\':
+    case '/':
+        return letter;
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    case 'u':
+        return pass_hex(text);
+    default:
+        return -1;
+    }
 }
 
 struct span json_decode(struct span string, char *buffer)
@@ -64,6 +79,18 @@ struct span json_decode(struct span string, char *buffer)
     if (escape == NULL)
         return string;
     for (struct text text = {string.bytes, span_end(string)}; text.at < text.end;) {
+        /* Up to the next escape. What is decoded is never longer than what was read, so there is
+         * room for eight bytes of which not all are wanted. */
+        for (uint64_t hits = 0; hits == 0 && text.end - text.at >= 8;) {
+            uint64_t word = load64((const uint8_t *)text.at);
+            store64((uint8_t *)out, word);
+            hits = zero_bytes(word ^ eight_bytes('\\'));
+            const unsigned n = hits != 0 ? (unsigned)__builtin_ctzll(hits) >> 3 : 8;
+            text.at += n;
+            out += n;
+        }
+        if (text.at == text.end)
+            break;
         if (*text.at != '\\') {
             *out++ = *text.at++;
             continue;
@@ -171,41 +198,76 @@ struct json_step json_step_of(struct span name, bool pointer)
     };
 }
 
-static bool is_name(const struct json_step *step, struct span name)
+/* An object or array that is open. At depth d, counted from 1, are the members of d steps. */
+struct level {
+    char closing;       /* the bracket after which it has ended */
+    uint16_t live;      /* items whose first steps have led here, a bit for each */
+    uint16_t member_of; /* of these, the ones whose next step leads to the member at hand, */
+    uint64_t index;     /* the number of the next, if it is an array, */
+    const char *value;  /* and where the value begins */
+};
+
+/* The level of an object or array that is the value of a member of `around`, which has `depth`. */
+static inline struct level begin_level(const struct json_search *search, const struct level *around,
+                                       unsigned depth, char bracket)
 {
-    return step->name.length == name.length &&
-           memcmp(step->name.bytes, name.bytes, name.length) == 0;
+    unsigned live = 0;
+    for (unsigned i = 0, which = around->member_of; which != 0; i++, which >>= 1)
+        live |= (which & (search->item[i].steps > depth)) << i;
+    return (struct level){.closing = (char)(bracket + 2), .live = (uint16_t)live};
 }
 
-/* Which steps lead to the member of this name, a bit for each; or to this element. */
-static unsigned match_name(const struct json_search *search, struct span name)
-{
-    unsigned which = 0;
-    for (unsigned i = 0; i < search->n; i++)
-        which |= (unsigned)is_name(&search->step[i], name) << i;
-    return which;
-}
-
-static unsigned match_index(const struct json_search *search, uint64_t index)
-{
-    unsigned which = 0;
-    for (unsigned i = 0; i < search->n; i++)
-        which |= (unsigned)(search->step[i].index == index) << i;
-    return which;
-}
-
-static void keep_value(struct json_search *search, unsigned which, struct span value)
-{
-    for (unsigned i = 0; which != 0; i++, which >>= 1)
-        if ((which & 1) != 0)
-            search->value[i] = value;
-}
-
-static inline void begin_search(struct json_search *search, bool escapes)
+/* The first level is that around the text, of which each item is a member. */
+static inline struct level begin_search(struct json_search *search, bool escapes)
 {
     search->escapes = escapes;
     for (unsigned i = 0; i < search->n; i++)
         search->value[i] = (struct span){NULL, 0};
+    return (struct level){.member_of = (uint16_t)((1U << search->n) - 1)};
+}
+
+/* Begins with a member, of which the value is still to come: what was found in one of the same name
+ * counts no longer. */
+static inline void begin_member(struct json_search *search, struct level *level, unsigned which)
+{
+    level->member_of = (uint16_t)which;
+    for (unsigned i = 0; which != 0; i++, which >>= 1)
+        if ((which & 1) != 0)
+            search->value[i] = (struct span){NULL, 0};
+}
+
+static inline void end_member(struct json_search *search, const struct level *level, unsigned depth,
+                              struct span value)
+{
+    for (unsigned i = 0, which = level->member_of; which != 0; i++, which >>= 1)
+        if ((which & 1) != 0 && search->item[i].steps == depth)
+            search->value[i] = value;
+}
+
+/* Which of the live items have a step to the member of this name; or to the next element. */
+static unsigned match_name(const struct json_search *search, const struct level *level,
+                           unsigned depth, struct span name)
+{
+    unsigned which = 0;
+    for (unsigned i = 0, live = level->live; live != 0; i++, live >>= 1) {
+        if ((live & 1) == 0)
+            continue;
+        const struct span wanted = search->item[i].step[depth - 1].name;
+        if (wanted.length == name.length && memcmp(wanted.bytes, name.bytes, name.length) == 0)
+            which |= 1U << i;
+    }
+    return which;
+}
+
+static inline unsigned match_next(const struct json_search *search, struct level *level,
+                                  unsigned depth)
+{
+    unsigned which = 0;
+    for (unsigned i = 0, live = level->live; live != 0; i++, live >>= 1)
+        if ((live & 1) != 0 && search->item[i].step[depth - 1].index == level->index)
+            which |= 1U << i;
+    level->index++;
+    return which;
 }
 
 /* --- byte by byte --- */
@@ -227,64 +289,64 @@ static bool pass_string(struct text *text)
  * stack. */
 static bool pass_value(struct text *text, struct json_search *search)
 {
-    char closing[JSON_DEPTH_MAX]; /* the bracket that closes each open object or array */
-    unsigned depth = 0;           /* how many are open */
-    unsigned which = 0;           /* steps that lead to the member at hand */
-    uint64_t index = 0;           /* of the element, if it is an array */
-    const char *value = NULL;     /* where it begins */
+    struct level levels[JSON_DEPTH_MAX + 1], *level = levels;
+    *level = begin_search(search, true);
     for (;;) {
         /* 1. A value: as a whole, or the bracket that opens an object or array, which ends at once
          * if it is empty. */
-        char bracket = peek(text);
+        const char bracket = peek(text);
+        const unsigned around = (unsigned)(level - levels);
         bool ended = true;
         if (bracket == '{' || bracket == '[') {
-            if (depth == JSON_DEPTH_MAX)
+            if (around == JSON_DEPTH_MAX)
                 return false;
-            closing[depth] = bracket == '{' ? '}' : ']';
+            level[1] = begin_level(search, level, around, bracket);
             text->at++;
             pass_blanks(text);
-            ended = pass_byte(text, closing[depth]);
-            depth += !ended;
+            ended = pass_byte(text, level[1].closing);
+            level += !ended;
         } else if (pass_byte(text, QUOTE) ? !pass_string(text) : !pass_number_or_word(text)) {
             return false;
         }
         /* 2. After a value: a comma, or the bracket after which what it is in has ended as a value,
-         * too. Those of depth 1 are the members. */
+         * too. */
         while (ended) {
-            if (depth == 0)
+            if (level == levels)
                 return true;
-            if (depth == 1)
-                keep_value(search, closing[0] == '}' ? which : match_index(search, index++),
-                           span_between(value, text->at));
+            end_member(search, level, (unsigned)(level - levels),
+                       span_between(level->value, text->at));
             pass_blanks(text);
             ended = !pass_byte(text, ',');
-            if (ended && !pass_byte(text, closing[depth - 1]))
+            if (ended && !pass_byte(text, level->closing))
                 return false;
-            depth -= ended;
+            level -= ended;
         }
         /* 3. Before the next value: in an object, its name and a colon. */
+        const unsigned depth = (unsigned)(level - levels);
+        unsigned which = 0;
         pass_blanks(text);
-        if (closing[depth - 1] == '}') {
+        if (level->closing == '}') {
             const char *name = text->at + 1;
             if (!pass_byte(text, QUOTE) || !pass_string(text))
                 return false;
-            if (depth == 1)
-                which = match_name(search,
+            if (level->live != 0)
+                which = match_name(search, level, depth,
                                    json_decode(span_between(name, text->at - 1), search->buffer));
             pass_blanks(text);
             if (!pass_byte(text, ':'))
                 return false;
             pass_blanks(text);
+        } else {
+            which = match_next(search, level, depth);
         }
-        if (depth == 1)
-            value = text->at;
+        begin_member(search, level, which);
+        level->value = text->at;
     }
 }
 
 bool json_find(struct span text, struct json_search *search)
 {
     struct text left = {text.bytes, span_end(text)};
-    begin_search(search, true);
     pass_blanks(&left);
     if (!pass_value(&left, search))
         return false;
@@ -371,33 +433,34 @@ static inline struct span span_of(const struct tokens *tokens, size_t from, size
 }
 
 /* As match_name, for a name that is not decoded yet, from its first byte to the token after it. */
-static __attribute__((noinline)) unsigned match_written(const struct tokens *tokens, size_t at,
-                                                        size_t next)
+static __attribute__((noinline)) unsigned match_written(const struct tokens *tokens,
+                                                        const struct level *level, unsigned depth,
+                                                        size_t at, size_t next)
 {
     struct span name = span_of(tokens, at, next);
     name.length--; /* its quote */
-    return match_name(tokens->search, json_decode(name, tokens->search->buffer));
+    return match_name(tokens->search, level, depth, json_decode(name, tokens->search->buffer));
 }
 
-/* The same for a name without escapes: the first eight bytes tell most of them apart. Those after
- * its end matter to none, since names have no quotes. */
-static inline unsigned match_plain(const struct tokens *tokens, size_t at, size_t next)
+/* The same for a name without escapes: its first eight bytes tell it from most others. A quote
+ * behind it tells it from longer ones. */
+static inline unsigned match_plain(const struct tokens *tokens, const struct level *level,
+                                   unsigned depth, size_t at, size_t next)
 {
     const char *name = tokens->bytes + at;
-    const struct json_search *search = tokens->search;
     if (tokens->lines->limit - name < 8)
-        return match_written(tokens, at, next);
+        return match_written(tokens, level, depth, at, next);
     uint64_t word = load64((const uint8_t *)name);
     unsigned which = 0;
     bool cut = false;
-    for (unsigned i = 0; i < search->n; i++) {
-        const struct json_step *step = &search->step[i];
-        if (((word ^ step->word) & step->word_mask) == 0) {
+    for (unsigned i = 0, live = level->live; live != 0; i++, live >>= 1) {
+        const struct json_step *step = &tokens->search->item[i].step[depth - 1];
+        if ((live & 1) != 0 && ((word ^ step->word) & step->word_mask) == 0) {
             which |= 1U << i;
             cut |= step->name.length >= 8;
         }
     }
-    return cut ? match_written(tokens, at, next) : which;
+    return cut ? match_written(tokens, level, depth, at, next) : which;
 }
 
 /* Whether the bytes from a token to the next are a number or a word, and blanks. */
@@ -417,10 +480,10 @@ static inline bool is_word(const struct tokens *tokens, size_t at, size_t next)
 }
 
 /* Passes members of an object, from the name that is the token *next on, while each has four tokens:
- * name, colon, value, and a comma or the bracket after which the object has ended. `wanted`: they
- * are looked for. Returns whether it has ended; *next is then the token after it, and else that of
- * the next name. */
-static inline bool pass_plain_members(struct tokens *tokens, bool wanted, size_t *next)
+ * name, colon, value, and a comma or the bracket after which the object has ended. Returns whether
+ * it has; *next is then the token after it, and else that of the next name. */
+static inline bool pass_plain_members(struct tokens *tokens, struct level *level, unsigned depth,
+                                      size_t *next)
 {
     const uint32_t *token = tokens->next - 1;
     const size_t length = tokens->length;
@@ -434,10 +497,12 @@ static inline bool pass_plain_members(struct tokens *tokens, bool wanted, size_t
             ended = false;
             break;
         }
-        if (wanted) {
-            unsigned which = match_plain(tokens, token[0] + 1, token[1]);
-            if (which != 0)
-                keep_value(tokens->search, which, span_of(tokens, token[2], token[3]));
+        if (level->live != 0) {
+            const unsigned which = match_plain(tokens, level, depth, token[0] + 1, token[1]);
+            if (which != 0) {
+                begin_member(tokens->search, level, which);
+                end_member(tokens->search, level, depth, span_of(tokens, token[2], token[3]));
+            }
         }
         token += 4;
     }
@@ -451,65 +516,67 @@ static inline bool pass_plain_members(struct tokens *tokens, bool wanted, size_t
 static inline size_t pass_tokens(struct tokens *tokens, size_t at)
 {
     enum { DEPTH = 64 };
-    uint64_t objects = 0; /* of what is open, innermost first: 1 an object, 0 an array */
-    unsigned depth = 0;   /* how many are open */
-    unsigned which = 0;   /* steps that lead to the member at hand */
-    uint64_t index = 0;   /* of the element, if it is an array */
-    size_t value = 0;     /* where it begins */
-    size_t next;
+    struct json_search *search = tokens->search;
+    struct level levels[DEPTH + 1], *level = levels;
     bool escaped;
-    for (;; at = next) {
+    *level = begin_search(search, false);
+    for (size_t next;; at = next) {
         char c = byte_at(tokens, at);
         bool ended = true;
         next = c == QUOTE ? pass_escapes(tokens, at, &escaped) : next_token(tokens);
         if (c == '{' || c == '[') {
-            if (depth == DEPTH)
+            if (level - levels == DEPTH)
                 return SIZE_MAX;
+            level[1] = begin_level(search, level, (unsigned)(level - levels), c);
             ended = byte_at(tokens, next) == c + 2;
-            if (ended) {
+            if (ended)
                 next = next_token(tokens);
-            } else {
-                objects = objects << 1 | (c == '{');
-                depth++;
-            }
+            else
+                level++;
         } else if (c != QUOTE &&
                    (at >= next || next > tokens->length || !is_word(tokens, at, next))) {
             return SIZE_MAX;
         }
         /* After a value that has ended; in an object, also members that are quickly passed. */
-        for (;; depth--, objects >>= 1) {
+        for (;; level--) {
+            const unsigned depth = (unsigned)(level - levels);
             if (ended) {
                 if (depth == 0)
                     return next;
-                if (depth == 1 && objects == 0)
-                    which = match_index(tokens->search, index++);
-                if (depth == 1 && which != 0 && next <= tokens->length)
-                    keep_value(tokens->search, which, span_of(tokens, value, next));
+                if (next > tokens->length)
+                    return SIZE_MAX;
+                if (level->member_of != 0)
+                    end_member(search, level, depth,
+                               span_of(tokens, (size_t)(level->value - tokens->bytes), next));
                 c = byte_at(tokens, next);
                 ended = c != ',';
-                if (ended && c != ((objects & 1) != 0 ? '}' : ']'))
+                if (ended && c != level->closing)
                     return SIZE_MAX;
                 next = next_token(tokens);
             }
-            if (!ended && (objects & 1) != 0)
-                ended = pass_plain_members(tokens, depth == 1, &next);
+            if (!ended && level->closing == '}')
+                ended = pass_plain_members(tokens, level, depth, &next);
             if (!ended)
                 break;
         }
-        if ((objects & 1) != 0) {
-            size_t name = next + 1;
+        const unsigned depth = (unsigned)(level - levels);
+        unsigned which = 0;
+        if (level->closing == '}') {
+            const size_t name = next + 1;
             if (byte_at(tokens, next) != QUOTE)
                 return SIZE_MAX;
             next = pass_escapes(tokens, name - 1, &escaped);
             if (byte_at(tokens, next) != ':')
                 return SIZE_MAX;
-            if (depth == 1)
-                which = escaped ? match_written(tokens, name, next)
-                                : match_plain(tokens, name, next);
+            if (level->live != 0)
+                which = escaped ? match_written(tokens, level, depth, name, next)
+                                : match_plain(tokens, level, depth, name, next);
             next = next_token(tokens);
+        } else {
+            which = match_next(search, level, depth);
         }
-        if (depth == 1)
-            value = next;
+        begin_member(search, level, which);
+        level->value = tokens->bytes + next;
     }
 }
 
@@ -523,7 +590,6 @@ bool json_find_next(struct json_lines *lines, struct span line, struct json_sear
                             search};
     const size_t first = (size_t)(line.bytes - lines->bytes);
     size_t at;
-    begin_search(search, false);
     /* 1. What is left of lines that were not taken is passed over, and a byte order mark, with
      * nothing but blanks behind it. */
     do

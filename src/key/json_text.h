@@ -25,11 +25,16 @@ struct json_step {
 /* Makes a step; with `pointer`, one of a JSON Pointer, where a number is an element, too. */
 struct json_step json_step_of(struct span name, bool pointer);
 
-/* What is looked for in a text that is an object or array: its members, not theirs. Of those with
- * the same name the last one counts. */
+/* The steps that lead from a text to a value, one at least. */
+struct json_item {
+    const struct json_step *step;
+    unsigned steps;
+};
+
+/* The values that are looked for. Of members with the same name the last one counts. */
 struct json_search {
     unsigned n;
-    const struct json_step *step;        /* n of them */
+    const struct json_item *item;        /* n of them */
     struct span value[RECIPE_NAMES_MAX]; /* as they are written; NULL: not found */
     bool escapes;                        /* strings may have some */
     char *buffer;                        /* for a name, decoded: as many bytes as the text has */

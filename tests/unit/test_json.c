@@ -2,7 +2,7 @@
  * Lines of JSON: what is found over the tokens of each kernel, against what is found byte by byte,
  * in texts of all kinds, and in what is nearly one.
  */
-#include "key/json_text.h"
+#include "key/json.h"
 
 #include "chance.h"
 #include "core/bytes.h"
@@ -141,8 +141,9 @@ static void make_line(struct line *line, struct chance *chance)
 
 /* --- both ways --- */
 
-static const char *const names[] = {"id", "0", "a name of 16 b.", "", "id2"};
-enum { NAMES = sizeof names / sizeof *names };
+/* Decoded as they are, and to be found more than once. */
+static const char list[] = "id,0,a name of 16 b.,/,id2,/id,/id/id,/id/0,/0/id,/0/1/id2,/id/id/id/0";
+static struct json_items items;
 
 struct found {
     bool text;
@@ -188,11 +189,11 @@ static void compare(const struct kernel *kernel, struct json_lines *lines, struc
         !fast->text)
         return;
     ++*texts;
-    for (unsigned i = 0; i < NAMES; i++) {
+    for (unsigned i = 0; i < items.n; i++) {
         struct span a = fast->search.value[i], b = plain.search.value[i];
-        tap_check(a.bytes == b.bytes && a.length == b.length, "%s: '%s' is %.*s, not %.*s: %.*s",
-                  kernel->name, names[i], (int)a.length, a.bytes != NULL ? a.bytes : "",
-                  (int)b.length, b.bytes != NULL ? b.bytes : "", (int)line.length, line.bytes);
+        tap_check(a.bytes == b.bytes && a.length == b.length, "%s: item %u is %.*s, not %.*s: %.*s",
+                  kernel->name, i, (int)a.length, a.bytes != NULL ? a.bytes : "", (int)b.length,
+                  b.bytes != NULL ? b.bytes : "", (int)line.length, line.bytes);
         if (a.bytes != NULL && a.length > 2 && memchr(a.bytes, '\\', a.length) != NULL)
             tap_check(fast->search.escapes, "%s: no escapes: %.*s", kernel->name, (int)line.length,
                       line.bytes);
@@ -203,13 +204,14 @@ static void both_ways(void)
 {
     enum { ROUNDS = 6000 };
     struct chance chance = {24};
-    struct json_step steps[NAMES];
     static struct json_lines lines;
     static struct found fast;
     static struct line line;
     unsigned texts = 0;
-    for (unsigned i = 0; i < NAMES; i++)
-        steps[i] = json_step_of((struct span){names[i], strlen(names[i])}, true);
+    struct recipe recipe = {.syntax = SYNTAX_JSONL};
+    const char *wanted;
+    tap_check(recipe_parse_fields(&recipe, list, &wanted) == NULL, "list");
+    json_split_items(&recipe, &items);
     for (unsigned round = 0; round < ROUNDS; round++) {
         /* Some lines that end where memory does, some of which are not asked for. */
         const char delimiter = "\n\n\n\0"[chance_below(&chance, 4)];
@@ -232,7 +234,7 @@ static void both_ways(void)
             for (size_t i = 0; i < kept; i++) {
                 if (chance_below(&chance, 8) == 0)
                     continue;
-                fast.search = (struct json_search){.n = NAMES, .step = steps};
+                fast.search = (struct json_search){.n = items.n, .item = items.item};
                 fast.search.buffer = fast.buffer;
                 compare(kernels[k], &lines,
                         (struct span){bytes + starts[i], starts[i + 1] - 1 - starts[i]}, &fast,
@@ -251,6 +253,7 @@ static void many_tokens(void)
     static struct json_lines lines;
     char buffer[sizeof bytes];
     const struct json_step step = json_step_of((struct span){"id", 2}, false);
+    const struct json_item item = {&step, 1};
     for (size_t before = 0; before < 70; before++)
         for (size_t k = 0; k < kernel_count; k++) {
             char *at = bytes;
@@ -259,7 +262,7 @@ static void many_tokens(void)
             for (unsigned i = 0; i < ELEMENTS; i++)
                 at = stpcpy(at, i > 0 ? ",1" : "1");
             at = stpcpy(at, "],\"id\":\"found\"}");
-            struct json_search search = {.n = 1, .step = &step, .buffer = buffer};
+            struct json_search search = {.n = 1, .item = &item, .buffer = buffer};
             json_lines_begin(&lines, kernels[k], bytes, at, at, '\n');
             tap_check(json_find_next(&lines, span_between(bytes, at), &search) &&
                           search.value[0].bytes == at - 8 && search.value[0].length == 7,
