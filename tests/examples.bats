@@ -97,7 +97,7 @@ run_examples() {
 page_has() {
     case $1 in
     unseen.1) echo 10 ;;
-    unseen-cookbook.7) echo 24 ;;
+    unseen-cookbook.7) echo 30 ;;
     unseen-filters.7) echo 2 ;;
     unseen-security.7) echo 1 ;;
     unseen-*.7) echo 3 ;;
