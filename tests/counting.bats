@@ -31,7 +31,7 @@ load counting
     exits 0 unseen remove --summary f.bf < <(head -n 1 in; head -n 1 in)
     says_lines 2 'f.bf: 1 of 2 lines were not in the filter' ': 2 lines read, 1 removed, 1 not in the filter, 0 ambiguous$'
     exits 0 unseen remove --summary --json f.bf </dev/null
-    [[ $(<"$err") == '{"filter":"f.bf","read":0,"removed":0,"absent":0,"ambiguous":0,"several_lines":0,'* ]]
+    [[ $(<"$err") == '{"filter":"f.bf","read":0,"removed":0,"absent":0,"ambiguous":0,"without_key":0,'* ]]
 }
 
 @test "added often, in one run and in several, removed once: gone" {

@@ -78,6 +78,7 @@ END
     is_shaped
 }
 
+keyless='without_key:number without_key_first:null not_json:number not_json_first:null'
 plan="capacity:number false_positive_rate:number rate:number $size hashes:number cache_lines:number pages:number fixed:flag counting:flag classic_rate:number curve:[{lines:number rate:number}]"
 
 @test "plan: for a number of lines, and for those of a file" {
@@ -94,13 +95,13 @@ plan="capacity:number false_positive_rate:number rate:number $size hashes:number
 --window 1000|$plan
 --forget-after 7d -n 1M|$plan
 in|read:number distinct:number bytes_per_line:number $plan command:string
--f 2 in|read:number distinct:number bytes_per_line:number without_key:number $plan command:string
+-f 2 in|read:number distinct:number bytes_per_line:number $keyless $plan command:string
 END
     is_shaped
 }
 
 drops='false_drops:number rate:number'
-rows='several_lines:number several_lines_first:null headers_again:number'
+rows="$keyless several_lines:number several_lines_first:null headers_again:number"
 
 @test "--summary: of every command that has one" {
     local options shape
@@ -114,11 +115,11 @@ rows='several_lines:number several_lines_first:null headers_again:number'
         cat "$err" >>said
         echo "{$shape}" >>wanted
     done <<END
--p 1e-9|filter:null read:number printed:number dropped:number without_key:number $rows $drops
-f.bf in|filter:string read:number printed:number dropped:number without_key:number $rows $drops
---pending keys f.bf in|filter:string read:number printed:number dropped:number without_key:number $rows $drops
-add c.bf|filter:string read:number new:number seen:number without_key:number $rows $drops
-push q.bf|filter:string read:number new:number seen:number without_key:number $rows $drops
+-p 1e-9|filter:null read:number printed:number dropped:number $rows $drops
+f.bf in|filter:string read:number printed:number dropped:number $rows $drops
+--pending keys f.bf in|filter:string read:number printed:number dropped:number $rows $drops
+add c.bf|filter:string read:number new:number seen:number $rows $drops
+push q.bf|filter:string read:number new:number seen:number $rows $drops
 pop q.bf -m 9|filter:string popped:number put_back:number given_up:number
 remove c.bf|filter:string read:number removed:number absent:number ambiguous:number $rows
 commit f.bf keys|filter:string new:number

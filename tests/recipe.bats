@@ -212,6 +212,125 @@ END
     prints 'new\tx,b\nseen\tb\n'
 }
 
+# some FORMAT PART...: lines that differ: of each PART, COUNT KIND [+FROM], so many of that kind, with numbers
+# from FROM, else 1, on. FORMAT: j for JSON, c and n for columns with names and without. KIND: k has a key,
+# x has none, h is half a line of JSON, e is empty, b and d are [ and ].
+some() {
+    local format=$1 part line from
+    shift
+    [[ $format != c ]] || echo id,n
+    for part; do
+        case ${format/n/c}:${part//[^a-z]/} in
+        j:k) line='{"id":&}' ;;
+        j:x) line='{"x":&}' ;;
+        j:h) line='{"id":&' ;;
+        c:k) line='&,n' ;;
+        c:x) line=',&' ;;
+        *:e) line= ;;
+        j:b) line='[' ;;
+        j:d) line=' ] ' ;;
+        *) return 1 ;;
+        esac
+        from=1
+        [[ $part != *+* ]] || from=${part#*+}
+        seq "$from" $((from - 1 + ${part%%[a-z]*})) | sed "s/.*/$line/"
+    done
+}
+
+@test "lines without a key are told of at the end, once: if it shows, or the options may be wrong" {
+    local format first options parts said there
+    local -A key=([j]='--jsonl -f id' [c]='--csv --header -f id' [n]='-f 1 -t ,')
+    there=$(unseen shard 2 ${key[j]} 2>/dev/null <<<'{"x":1}' | cut -f 1)
+    while IFS='|' read -r format first options parts said; do
+        rm -rf f.bf* got*
+        exits 0 unseen create --counting -p 1e-9 ${key[$format]/--header } f.bf
+        exits 0 unseen add f.bf < <(some "$format" $first)
+        options=${options/K/${key[$format]}}
+        capture unseen $options < <(some "$format" $parts)
+        if [[ -z $said ]]; then
+            silent_on_stderr
+        else
+            says ": $said lines (have|are) "
+        fi || { echo "row: $format|$first|$options|$parts|$said" && return 1; }
+    done <<END
+n||f.bf|499k 500x|
+n||f.bf|500k 500x|
+n||f.bf|499k 501x|501 of 1000
+n||f.bf|9k 1x|
+n|9x|f.bf|9x|9 of 9
+j||f.bf|9k 1x|1 of 10
+j||f.bf|10k 1x|
+c||f.bf|9k 1x|1 of 10
+c||f.bf|10k 1x|
+j||f.bf|100k 1h|1 of 101
+j|9x 9h|f.bf|9x 9h|
+c|9x|f.bf|9x|
+j|1h 1x|f.bf|1x 1h 9k|
+j|1h|f.bf|1h 10k 1x|
+j|100k|f.bf|100k 9k+200 1x|1 of 110
+j|50x|f.bf|50x 10k 1x+100|
+j|1000x|f.bf|1000x 11k 1x+2000|1001 of 1012
+j||f.bf|9k 3e 1b 1d|
+j||f.bf|1b 1e 1d|
+j||f.bf|1b 2x 1d|2 of 4
+n||f.bf|3e|
+n||f.bf|500k 1e 500x|
+j||--tag f.bf|9k 5e 1x|1 of 15
+j|9k 1x|--tag f.bf|9k 1x|1 of 10
+j||query --tag f.bf|9k 1x|1 of 10
+j|9k 1x|query f.bf|9k 1x|1 of 10
+j|9k|query f.bf|9k 1x|
+j|9k|query -v f.bf|9k 1x|1 of 10
+j|9k 1x|query -v f.bf|9k 1x|
+j|9k 1x 1h|query -c f.bf|9k 1x 1h|
+j|9x|query -c f.bf|9x|9 of 9
+j||add f.bf|9k 1x 1h|
+j||add f.bf|1b 2x 1d|2 of 4
+j|9x|add f.bf|9x|9 of 9
+j|9k 1x 1h|remove f.bf|9k 1x 1h|
+j|9x|remove f.bf|9x|9 of 9
+j||-d K|9k 1x|
+j||-d K|9k 1x 9k 1x|2 of 20
+j||f.bf -a got|9k 1x|1 of 10
+j||f.bf -x cat|9k 1x|1 of 10
+j||push f.bf|9k 1x|1 of 10
+j|9k 1x|push f.bf|9k 1x|
+j||f.bf -m 9|9k 1x 1h|
+j||shard 2 K|9k 1x|1 of 10
+j||shard 2 --files got.%d K|9k 1x|1 of 10
+j||shard $there/2 K|9k 1x|1 of 10
+j||shard $((3 - there))/2 K|9k 1x|
+j||key K|9x 9h|
+j||plan K -|9x 9h|
+END
+}
+
+@test "what lines lack, and the first of them; the command that shows them works as it is printed" {
+    local options run lines n said way
+    echo '{"id":0}' >one
+    while IFS='|' read -r options run lines n said way; do
+        printf '%b' "$lines" >in
+        way="unseen key --tag $way FILE | grep ^none"
+        [[ $run != -z* ]] || way=${way/ key --tag/ key --tag -z} way=${way/grep/grep -z}
+        eval "exits 0 unseen create --force -p 1e-9 $options f.bf"
+        exits 0 unseen f.bf $run in
+        [[ $(cat "$err") == "unseen: f.bf: ${said/;/; these are compared as whole lines (}to see them: $way)" ]] ||
+            complain "not: $said $way"
+        eval "${way/FILE/in}" >shown
+        [[ $(tr '\0' '\n' <shown | grep -c ^none) -eq $n ]] || complain "shows: $(cat shown)"
+    done <<'END'
+--jsonl -f id||{"id":1}\n{"x":1}\n\n{"id":2\nhello\n|4|1 of 5 lines have no 'id' (first: line 2), 2 are not JSON (first: line 4);|--jsonl -f id
+--jsonl -f id|one|{"id":1}\n{"id":2\n|1|1 of 3 lines are not JSON (first: line 2 of in);|--jsonl -f id
+--jsonl -f u --by host||{"x":1}\n|1|1 of 1 line has no host in 'u' (first: line 1);|--jsonl -f u --by host
+--jsonl -f request.id,b||{"x":1}\n{"x":2\n|2|1 of 2 lines have no 'request.id' (first: line 1), 1 is not JSON (first: line 2);for id within request: -f /request/id,b; |--jsonl -f request.id,b
+--csv --trim -f '"last, first",n'||n,"last, first"\n1,\n|1|1 of 1 line has no '"last, first"' (first: line 2);|--csv --header --trim -f '"last, first",n'
+-t ';' -f id||id;n\n1;\n;2\n|1|1 of 2 lines have no 'id' (first: line 3);|--header -f id -t ';'
+-f 2 -t ,|-z|a\0b\0|2|2 of 2 lines have no value in that field (first: line 1);|-f 2 -t ,
+-f 1 -t '\t'||\t\t\n\ta\n|2|2 of 2 lines have no value in that field (first: line 1);|-f 1 -t '\t'
+--by url|--header|h\na\nb\n|2|2 of 2 lines have no URL (first: line 2);|--header --by url
+END
+}
+
 # --- said and shown ------------------------------------------------------------------------
 
 @test "stats shows the recipe, as text and as JSON" {

@@ -36,7 +36,7 @@ END
 END
     # a shop: addresses of several lines, one like a row, one like the header line, one empty
     runs --csv -f address <<'END'
-0|f.bf addresses.csv|order,address,note\n1,"Ida Brook\n4 Mill Lane\n\nOldby","call first"\n2,"Per Lund\n1,same street\norder,address,note",\n3,"",\n|
+0|f.bf addresses.csv|order,address,note\n1,"Ida Brook\n4 Mill Lane\n\nOldby","call first"\n2,"Per Lund\n1,same street\norder,address,note",\n3,"",\n||f.bf: 1 of 4 lines have no 'address' (first: line 9)
 0|key --tag --csv -f address addresses.csv|key\t"Ida Brook\\n4 Mill Lane\\n\\nOldby"\nkey\t"Per Lund\\n1,same street\\norder,address,note"\nnone\t3,"",\nkey\t"Ida Brook\\n4 Mill Lane\\n\\nOldby"\n|
 END
     # by hand: blank lines, a line of one blank
@@ -47,7 +47,7 @@ END
 END
     # a CRM: customers without an id
     runs --csv -f id <<'END'
-0|f.bf ids.csv|id,email\n,a@example.org\n"",b@example.org\n7,c@example.org\n  ,d@example.org\n,\n|7
+0|f.bf ids.csv|id,email\n,a@example.org\n"",b@example.org\n7,c@example.org\n  ,d@example.org\n,\n|7|f.bf: 4 of 7 lines have no 'id' (first: line 2)
 0|key --tag --csv -f id,email ids.csv|none\t,a@example.org\nnone\t"",b@example.org\nkey\t7,c@example.org\nnone\t,a@example.org\nkey\t  ,d@example.org\nkey\t7,e@example.org\nnone\t,\n|
 0|key --tag --csv -f email,id ids.csv|key\ta@example.org,\nkey\tb@example.org,\nkey\tc@example.org,7\nkey\ta@example.org,\nkey\td@example.org,  \nkey\te@example.org,7\nnone\t,\n|
 0|key --tag --trim --csv -f id <(sed -n '1p; 6p' ids.csv)|none\t  ,d@example.org\n|
@@ -122,7 +122,7 @@ END
 0|-z --csv -f 1 -p 1e-9 < <(printf '1,"x\n\ny"\0"1",z\0002\n,\0')|1,"x\n\ny"\x002\n,\x00|
 0|--csv -f 1 -p 1e-9 < <(printf '\n,real\n1,x\n\n\xef\xbb\xbf"1",y\n,real\n,other\n""\r\n')|\n,real\n1,x\n,other\n""\r\n|
 0|-f 1,2 -t , -p 1e-9 < <(printf '\n,real\n1\n\n1\n,real\n,other\n1,\n')|\n,real\n1\n,other\n1,\n|
-0|--csv --header -f 3 -p 1e-9 < <(printf '"i\nd",n\n1,x\n')|"i\nd",n\n1,x\n||filter in memory: *1 of 1 *line 3 of standard input
+0|--csv --header -f 3 -p 1e-9 < <(printf '"i\nd",n\n1,x\n')|"i\nd",n\n1,x\n||filter in memory: *1 of 1 line has no value in that field (first: line 3)
 2|--create --shard 1/2 --csv -f 1 ./new 2>got < <(printf '1,"\n"\n2,\n'); also <(grep -o 'line 3' got)|1,"\n"\nline 3\n|
 0|shard 1/1 --csv -f id b.csv|id,n\n1,"other\n"\n9,"q\n\nr"\n|
 0|shard 1 --csv -f id b.csv|id,n\n1\t1,"other\n"\n1\t9,"q\n\nr"\n|

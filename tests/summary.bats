@@ -18,7 +18,7 @@ sums() {
 sums_json() {
     local seen=dropped
     [[ $3 != new ]] || seen=seen
-    grep -Exq "\\{\"filter\":$1,\"read\":$2,\"$3\":$4,\"$seen\":$5,\"without_key\":$6,\"several_lines\":0,\"several_lines_first\":null,\"headers_again\":0,\"false_drops\":$number,\"rate\":$number\\}" "$err" ||
+    grep -Exq "\\{\"filter\":$1,\"read\":$2,\"$3\":$4,\"$seen\":$5,\"without_key\":$6,\"without_key_first\":null,\"not_json\":0,\"not_json_first\":null,\"several_lines\":0,\"several_lines_first\":null,\"headers_again\":0,\"false_drops\":$number,\"rate\":$number\\}" "$err" ||
         complain 'other numbers'
 }
 
@@ -79,6 +79,26 @@ END
     sums_json null 0 printed 0 0 0
 }
 
+@test "what is not JSON is counted, too, and the first of each; empty lines and brackets are not" {
+    local form
+    exits 0 unseen create --counting -p 1e-9 --jsonl -f id f.bf
+    printf '{"id":1}\n\n{"x":1}\n[\n{"id":2\n{"x":2}\n{"id":3\n' >in
+    echo '{"id":4' >half
+    for form in f.bf 'add f.bf' 'push f.bf' 'shard 2 --like f.bf' 'shard 2 --like f.bf --files s.%d' 'remove f.bf'; do
+        exits 0 unseen $form --summary in half
+        grep -Eq '^unseen: .*: 8 lines read, (.* )?5 without a key \(3 not JSON\)' "$err" || complain "$form"
+        exits 0 unseen $form --summary --json in half
+        grep -q ',"without_key":5,"without_key_first":3,"not_json":3,"not_json_first":5,' "$err" || complain "$form"
+        exits 0 unseen $form --summary --json half in
+        grep -q ',"without_key":5,"without_key_first":1,"not_json":3,"not_json_first":1,' "$err" || complain "$form"
+    done
+    # only of those that were read
+    exits 0 unseen --summary --json -m 2 -p 1e-9 --jsonl -f id <in
+    grep -q '"read":2,.*"without_key":0,"without_key_first":null,"not_json":0,"not_json_first":null,' "$err" || complain -m
+    succeeds unseen plan --jsonl -f id in
+    grep -q "^without a key  *4 (no 'id', 2 not JSON: compared as whole lines)\$" "$out" || complain plan
+}
+
 @test "a reader that goes away: SIGPIPE ends it still, and the summary comes before" {
     need_signals
     local form
@@ -95,6 +115,10 @@ END
         holds "$n > 0 && $n < 300000"
         [[ $form == -p* ]] || remembers "$n"
     done
+    # that lines have no key is said once, too
+    { env --default-signal=PIPE "$UNSEEN" -p 1e-9 --jsonl -f id <in 2>"$err" || echo $? >status; } | head -n 1 >first
+    [[ $(cat status) -eq 141 ]]
+    says '^unseen: filter in memory: [0-9]* of [0-9]* lines '
 }
 
 # ended_by SIGNAL NUMBER COMMAND...: COMMAND, which has printed to ./got what there was, or summed up in
@@ -143,6 +167,8 @@ END
     sums_json null 150 printed 100 50 0
     watched=dropped ended_by TERM 15 "$UNSEEN" add --summary --dropped dropped f.bf
     sums 'f\.bf' 150 new 0 150 0
+    watched=got ended_by TERM 15 "$UNSEEN" --jsonl -f id -p 1e-9
+    says '^unseen: filter in memory: 150 of 150 lines '
 }
 
 @test "SIGTERM in the middle of a file that is read without waiting: it ends soon, with a summary" {

@@ -223,7 +223,8 @@ static int report_plan(struct planning *planning, int status)
 {
     const struct job *job = &planning->job;
     struct options *options = &planning->planned;
-    const char *missing = key_options_lacking(&job->recipe);
+    char lacks[KEY_OPTIONS_WORDS], not_json[64] = "";
+    struct told_lines told;
     struct forecast forecast;
     struct figures figures;
     double lines = (double)job->counts.read;
@@ -248,15 +249,22 @@ static int report_plan(struct planning *planning, int status)
         return message("%s", strerror(ENOMEM));
     /* 3. The report. */
     figures_begin(&figures, stdout, options->json);
+    job_tell_lines(job, &told);
+    const char *missing = key_options_lacking(&job->recipe, lacks);
+    uint64_t texts = job->counts.keyless[NO_KEY_NOT_JSON].read;
+    if (texts > 0)
+        snprintf(not_json, sizeof not_json, ", %" PRIu64 " not JSON", texts);
+    told.rows[0].words = "without a key";
+    told.rows[0].note = figures_text(&figures, " (no %s%s: compared as whole lines)",
+                                     missing != NULL ? missing : "", not_json);
+    for (size_t i = 0; i < 4; i++)
+        told.rows[i].absent = missing == NULL;
     figures_show(&figures, {"lines read", "read", COUNT(lines)},
                  {"distinct", "distinct", COUNT(distinct), .note = " (within 1%)"},
                  {"duplicates", NULL,
                   TEXT(figures_text(&figures, "%.0f%%", (1 - distinct / lines) * 100))},
                  {"bytes per line", "bytes_per_line", RATE((double)planning->bytes / lines)},
-                 {"without a key", "without_key", COUNT(job->counts.no_key),
-                  .absent = missing == NULL,
-                  .note = figures_text(&figures, " (no %s: compared as whole lines)",
-                                       missing != NULL ? missing : "")});
+                 TOLD_KEYLESS(told));
     if (!figures.json)
         putchar('\n');
     show_forecast(&figures, &forecast);

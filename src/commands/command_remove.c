@@ -38,15 +38,14 @@ int command_remove(const struct options *options)
         message("%s: %" PRIu64 " of %" PRIu64 " %s not removed (several layers seem to hold %s)",
                 job.path, counts->ambiguous, counts->read, lines,
                 number_of(counts->ambiguous, "it", "them"));
-    struct told_rows told = {.line = ""};
-    job_tell_rows(&job, &told);
+    struct told_lines told;
+    job_tell_lines(&job, &told);
     figures_summary(options, {"", "filter", TEXT(job.path)},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
                     {"removed", "removed", COUNT(counts->selected)},
                     {"not in the filter", "absent", COUNT(counts->absent)},
-                    {"ambiguous", "ambiguous", COUNT(counts->ambiguous)}, told.rows[0],
-                    told.rows[1], told.rows[2]);
+                    {"ambiguous", "ambiguous", COUNT(counts->ambiguous)}, TOLD_LINES(told));
 close:
     job_close(&job);
     return status;

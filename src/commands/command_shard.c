@@ -8,7 +8,6 @@
 #include "commands/figures.h"
 #include "commands/filter_operand.h"
 #include "commands/job.h"
-#include "commands/key_options.h"
 #include "commands/message.h"
 #include "system/signals.h"
 #include "text/number.h"
@@ -61,6 +60,7 @@ static int hand_out_lines(void *context, const struct batch *batch, struct colle
         if (only != 0 && part[i] != only)
             continue;
         splitting->job.counts.selected++;
+        splitting->job.counts.keyless[batch->no_key[i]].selected++;
         if (hand_out(splitting, part[i], batch->bytes + from, length, to, fault) != 0)
             return -1;
     }
@@ -132,15 +132,15 @@ int command_shard(const struct options *options)
         message("%s: no shards were kept, because not all lines could be read and written (new "
                 "files were removed, older ones emptied)",
                 pattern);
-    struct told_rows told = {.line = ""};
-    job_tell_rows(job, &told);
-    warn_of_no_key(&job->recipe, "shard", counts);
+    struct told_lines told;
+    job_tell_lines(job, &told);
+    job_warn_of_no_key(job);
     figures_summary(options, {"shard ", "shard", TEXT(options->operands[0])},
                     {number_of(counts->read, "line read", "lines read"), "read",
                      COUNT(counts->read)},
                     {"printed", "printed", COUNT(counts->selected),
                      .absent = splitting.shard.number == 0},
-                    told.rows[0], told.rows[1], told.rows[2]);
+                    TOLD_LINES(told));
 close:
     job_close(job);
     shard_files_free(job->shards);

@@ -74,6 +74,11 @@ int job_parse(struct job *job, const struct options *options)
     return EXIT_OK;
 }
 
+static const struct recipe *recipe_of(const struct job *job)
+{
+    return job->plan.filter != NULL ? &filter_header(job->plan.filter)->recipe : &job->recipe;
+}
+
 /* --- acquire --- */
 
 /* Makes a filter in memory, and its writer. Returns 0, or EXIT_TROUBLE after a message. */
@@ -94,7 +99,6 @@ int job_open(struct job *job)
 {
     const struct options *options = job->options;
     struct pipeline_plan *plan = &job->plan;
-    const struct recipe *recipe = &job->recipe;
     struct fault fault = FAULT_UNSET;
     struct stat status;
     char filter[QUOTE_MAX], file[QUOTE_MAX];
@@ -144,8 +148,7 @@ int job_open(struct job *job)
         return EXIT_TROUBLE;
 
     /* 3. What the recipe says about the inputs. */
-    if (plan->filter != NULL)
-        recipe = &filter_header(plan->filter)->recipe;
+    const struct recipe *recipe = recipe_of(job);
     if (recipe->syntax == SYNTAX_JSONL && job->inputs.header)
         return message("--header: lines of JSON have no header line (leave it out)");
     job->inputs.header |= recipe_has_column_names(recipe);
@@ -193,8 +196,7 @@ static int open_outputs(struct job *job)
     const struct output *headed[OUTPUTS] = {plan->output, plan->tee, plan->dropped};
     const char *line;
     size_t length;
-    job->header_lines.recipe = plan->filter != NULL ? &filter_header(plan->filter)->recipe
-                                                    : &job->recipe;
+    job->header_lines.recipe = recipe_of(job);
     for (size_t i = 0; i < OUTPUTS; i++)
         if (appended[i].name != NULL && output_check_rows(appended[i].output, &fault) != 0)
             return message_fault(&fault);
@@ -302,7 +304,6 @@ static const char *const selected_words[] = {
 int job_read(struct job *job)
 {
     struct inputs *inputs = &job->inputs;
-    const struct filter *filter = job->plan.filter;
     int status = EXIT_OK;
     bool ends = false;
     struct pipeline *pipeline = pipeline_new(&job->plan);
@@ -331,8 +332,8 @@ int job_read(struct job *job)
     if (job->plan.durable && pipeline_settle(pipeline, true, &fault) != 0)
         status = message_fault(&fault);
     pipeline_free(pipeline);
-    if (filter != NULL)
-        warn_of_no_key(&filter_header(filter)->recipe, filter_name(filter), &job->counts);
+    if (job->plan.filter != NULL)
+        job_warn_of_no_key(job);
     return status;
 }
 
@@ -365,23 +366,95 @@ int job_end(struct job *job, int status)
     return status;
 }
 
-void job_tell_rows(const struct job *job, struct told_rows *told)
+void job_warn_of_no_key(const struct job *job)
+{
+    enum { ENOUGH = 1000, TENTH = 10 };
+    const struct pipeline_plan *plan = &job->plan;
+    const struct pipeline_counts *counts = &job->counts;
+    const struct recipe *recipe = recipe_of(job);
+    const struct keyless *lacking = &counts->keyless[NO_KEY], *idle = &counts->keyless[NO_KEY_IDLE],
+                         *not_json = &counts->keyless[NO_KEY_NOT_JSON];
+    const char *name = plan->filter != NULL ? filter_name(plan->filter) : job->options->asked->name;
+
+    /* 1. Is it to be said? If none, or few of many, have a key: the options may be wrong. Of JSON
+     * and columns with names, less says that something is; but only if it shows. */
+    uint64_t none = lacking->read + not_json->read, lines = counts->read - idle->read;
+    bool tells = none == lines || (none > lines / 2 && lines >= ENOUGH);
+    bool prints = plan->output != NULL || job->shards != NULL;
+    if (prints && (recipe->syntax == SYNTAX_JSONL || recipe_has_column_names(recipe))) {
+        bool tags = plan->verb == PIPELINE_TAG || plan->verb == PIPELINE_TAG_NEW; /* all lines */
+        uint64_t wrong = tags ? not_json->read : not_json->selected;
+        uint64_t shown = wrong + (tags ? lacking->read : lacking->selected);
+        uint64_t printed = tags ? counts->read : counts->selected;
+        uint64_t without_data = tags ? idle->read : idle->selected;
+        tells = shown > 0 && (tells || wrong > 0 || TENTH * shown + without_data >= printed);
+    }
+    if (none == 0 || !tells)
+        return;
+
+    /* 2. What is it that they lack, and which is the first? */
+    char lacks[KEY_OPTIONS_WORDS], path[KEY_OPTIONS_WORDS] = "", words[RECIPE_TEXT + 1] = " ";
+    char first[2][256], has_no[sizeof lacks + 128] = "", is_no_json[128] = "";
+    const struct keyless *kinds[] = {lacking, not_json};
+    bool several = job->inputs.names[0] != NULL && job->inputs.names[1] != NULL;
+    for (size_t i = 0; i < 2; i++)
+        snprintf(first[i], sizeof *first, "(first: line %" PRIu64 "%s%.150s)", kinds[i]->line,
+                 several ? " of " : "", several && kinds[i]->input != NULL ? kinds[i]->input : "");
+    if (lacking->read > 0)
+        snprintf(has_no, sizeof has_no, "%" PRIu64 " of %" PRIu64 " %s no %s %s", lacking->read,
+                 counts->read, number_of(counts->read, "line has", "lines have"),
+                 key_options_lacking(recipe, lacks), first[0]);
+    if (not_json->read > 0 && lacking->read > 0)
+        snprintf(is_no_json, sizeof is_no_json, ", %" PRIu64 " %s not JSON ", not_json->read,
+                 number_of(not_json->read, "is", "are"));
+    else if (not_json->read > 0)
+        snprintf(is_no_json, sizeof is_no_json, "%" PRIu64 " of %" PRIu64 " %s not JSON ",
+                 not_json->read, counts->read, number_of(counts->read, "line is", "lines are"));
+    if (none == lines && lacking->read > 0)
+        key_options_path(recipe, path);
+
+    /* 3. The way out shows these lines. */
+    recipe_text(recipe, words + 1);
+    int syntax = recipe->syntax == SYNTAX_CSV ? (int)strlen(" --csv") : 0;
+    bool nul = plan->ends.delimiter == '\0';
+    message("%s: %s%s%s; these are compared as whole lines (%s%sto see them: unseen key --tag%s"
+            "%.*s%s%s FILE | grep%s ^none)",
+            name, has_no, is_no_json, not_json->read > 0 ? first[1] : "", path,
+            path[0] != '\0' ? "; " : "", nul ? " -z" : "", syntax, words,
+            job->inputs.header ? " --header" : "", words + syntax, nul ? " -z" : "");
+}
+
+void job_tell_lines(const struct job *job, struct told_lines *told)
 {
     const struct pipeline_counts *counts = &job->counts;
+    const struct keyless *not_json = &counts->keyless[NO_KEY_NOT_JSON];
+    uint64_t none = counts->keyless[NO_KEY].read + not_json->read;
+    const uint64_t first[] = {counts->keyless[counts->keyless_first].line, not_json->line,
+                              counts->several_line};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        snprintf(told->first[i], sizeof *told->first, "%" PRIu64, first[i]);
+    snprintf(told->keyless, sizeof told->keyless, "without a key (%" PRIu64 " not JSON)",
+             not_json->read);
     snprintf(told->several, sizeof told->several,
              "%s of several lines (the first: line %" PRIu64 " of %.150s)",
              number_of(counts->several, "row", "rows"), counts->several_line,
              counts->several_input != NULL ? counts->several_input : "");
-    snprintf(told->line, sizeof told->line, "%" PRIu64, counts->several_line);
-    told->rows[0] = (struct figure){counts->several > 0 ? told->several : NULL, "several_lines",
-                                    COUNT(counts->several)};
-    told->rows[1] = (struct figure){NULL, "several_lines_first",
-                                    DIGITS(counts->several > 0 ? told->line : NULL)};
-    told->rows[2] = (struct figure){counts->header_again > 0
-                                        ? number_of(counts->header_again, "header line again",
-                                                    "header lines again")
-                                        : NULL,
-                                    "headers_again", COUNT(counts->header_again)};
+    const struct figure rows[] = {
+        {recipe_is_whole_line(recipe_of(job)) ? NULL
+         : not_json->read > 0                 ? told->keyless
+                                              : "without a key",
+         "without_key", COUNT(none)},
+        {NULL, "without_key_first", DIGITS(none > 0 ? told->first[0] : NULL)},
+        {NULL, "not_json", COUNT(not_json->read)},
+        {NULL, "not_json_first", DIGITS(not_json->read > 0 ? told->first[1] : NULL)},
+        {counts->several > 0 ? told->several : NULL, "several_lines", COUNT(counts->several)},
+        {NULL, "several_lines_first", DIGITS(counts->several > 0 ? told->first[2] : NULL)},
+        {counts->header_again > 0
+             ? number_of(counts->header_again, "header line again", "header lines again")
+             : NULL,
+         "headers_again", COUNT(counts->header_again)},
+    };
+    memcpy(told->rows, rows, sizeof rows);
 }
 
 void job_summarize(const struct job *job, const char *selected, const char *others)
@@ -390,20 +463,19 @@ void job_summarize(const struct job *job, const char *selected, const char *othe
     static struct survey survey; /* too large for some stacks */
     const struct pipeline_counts *counts = &job->counts;
     double seen = (double)counts->dropped, lost = fmin(round(counts->false_drops), seen);
-    struct told_rows told = {.line = ""};
-    bool whole_lines = recipe_is_whole_line(&filter_header(filter)->recipe);
+    struct told_lines told;
     warn_of_filter(filter);
     if (!job->options->summary)
         return; /* before the rate, which takes half as long as a run of one line */
     (void)survey_make(&survey, filter, SURVEY_SAMPLE);
-    job_tell_rows(job, &told);
-    figures_summary(
-        job->options, {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
-        {number_of(counts->read, "line read", "lines read"), "read", COUNT(counts->read)},
-        {selected, selected, COUNT(counts->selected)}, {others, others, COUNT(seen)},
-        {whole_lines ? NULL : "without a key", "without_key", COUNT(counts->no_key)}, told.rows[0],
-        told.rows[1], told.rows[2], {"expected false drops", "false_drops", RATE(lost)},
-        {"rate now", "rate", RATE(survey.rate)});
+    job_tell_lines(job, &told);
+    figures_summary(job->options,
+                    {job->path == NULL ? "filter in memory" : "", "filter", TEXT(job->path)},
+                    {number_of(counts->read, "line read", "lines read"), "read",
+                     COUNT(counts->read)},
+                    {selected, selected, COUNT(counts->selected)}, {others, others, COUNT(seen)},
+                    TOLD_LINES(told), {"expected false drops", "false_drops", RATE(lost)},
+                    {"rate now", "rate", RATE(survey.rate)});
 }
 
 void job_close(struct job *job)

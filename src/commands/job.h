@@ -60,13 +60,19 @@ int job_end(struct job *job, int status);
  * for selected and other lines. */
 void job_summarize(const struct job *job, const char *selected, const char *others);
 
-/* Figures of --summary about rows of several lines and header lines; in text only if there are
- * any. */
-struct told_rows {
-    char several[256], line[24];
-    struct figure rows[3];
+/* Says at its end that lines of a run have no key, if it shows or the options may be wrong. */
+void job_warn_of_no_key(const struct job *job);
+
+/* Figures of --summary, TOLD_LINES of them, about lines without a key, rows of several lines and
+ * header lines; in text only if there can be any. */
+struct told_lines {
+    char keyless[64], several[256], first[3][24];
+    struct figure rows[7];
 };
-void job_tell_rows(const struct job *job, struct told_rows *told);
+void job_tell_lines(const struct job *job, struct told_lines *told);
+
+#define TOLD_KEYLESS(told) (told).rows[0], (told).rows[1], (told).rows[2], (told).rows[3]
+#define TOLD_LINES(told) TOLD_KEYLESS(told), (told).rows[4], (told).rows[5], (told).rows[6]
 
 /* Releases the filters and what belongs to them. */
 void job_close(struct job *job);

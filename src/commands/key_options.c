@@ -60,49 +60,73 @@ int key_options_apply(const struct options *options, struct recipe *recipe)
     return 0;
 }
 
+/* Whether an item of -f, at `item` and decoded in `name`, may be meant as a path. Then `within` is
+ * how many bytes of the name precede its last dot, and `path` is the JSON Pointer. A name in quotes
+ * is meant as it is. */
+static bool may_be_path(const char *item, const char *name, int *within, char *path)
+{
+    const char *dot = strrchr(name, '.');
+    if (*item == QUOTE || dot == NULL || dot[1] == '\0' || strpbrk(name, "/~") != NULL)
+        return false;
+    *within = (int)(dot - name);
+    if (*within > 0)
+        *path++ = '/';
+    for (; *name != '\0'; name++)
+        *path++ = (char)(*name == '.' ? '/' : *name);
+    *path = '\0';
+    return true;
+}
+
 void key_options_tell_dots(const struct options *options)
 {
-    char name[RECIPE_NAMES_BYTES + 1], path[RECIPE_NAMES_BYTES + 1];
-    const char *item = options->jsonl && options->fields != NULL ? options->fields : "";
-    while (*item != '\0') {
-        /* A name in quotes is meant as it is. */
-        bool quoted = *item == QUOTE;
-        int length = (int)recipe_next_name(&item, name);
-        const char *dot = strrchr(name, '.');
-        if (quoted || dot == NULL || dot[1] == '\0' || strpbrk(name, "/~") != NULL)
+    char name[RECIPE_NAMES_BYTES + 1], path[RECIPE_NAMES_BYTES + 2];
+    const char *item = options->jsonl && options->fields != NULL ? options->fields : "", *next;
+    int within;
+    for (next = item; *item != '\0'; item = next) {
+        recipe_next_name(&next, name);
+        if (!may_be_path(item, name, &within, path))
             continue;
-        int within = (int)(dot - name);
-        for (int i = 0; i <= length; i++)
-            path[i] = (char)(name[i] == '.' ? '/' : name[i]);
-        message("%s %s: means a member of that name (for %s%s%.*s: %s%s; to avoid this note: /%s)",
-                options->spelled[OPTION_fields], name, dot + 1, within > 0 ? " within " : "",
-                within, name, within > 0 ? "/" : "", path, name);
+        message("%s %s: means a member of that name (for %s%s%.*s: %s; to avoid this note: /%s)",
+                options->spelled[OPTION_fields], name, name + within + 1,
+                within > 0 ? " within " : "", within, name, path, name);
         return;
     }
 }
 
-const char *key_options_lacking(const struct recipe *recipe)
+const char *key_options_path(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS])
 {
-    bool json = recipe->syntax == SYNTAX_JSONL;
-    bool field = recipe_has_list(recipe) || recipe->syntax == SYNTAX_CSV;
-    if (recipe->profile == PROFILE_LINE)
-        return json ? "such member" : field ? "value in that field" : NULL;
-    if (recipe->profile == PROFILE_HOST)
-        return json ? "host in that member" : field ? "host in that field" : "host";
-    return json ? "URL in that member" : field ? "URL in that field" : "URL";
+    char name[RECIPE_NAMES_BYTES + 1], path[RECIPE_NAMES_BYTES + 2], list[2 * sizeof path];
+    char quoted[QUOTE_MAX];
+    const char *next = recipe->names;
+    int within;
+    words[0] = '\0';
+    if (recipe->syntax != SYNTAX_JSONL)
+        return words;
+    recipe_next_name(&next, name);
+    if (!may_be_path(recipe->names, name, &within, path))
+        return words;
+    snprintf(list, sizeof list, "%s%s%s", path, *next != '\0' ? "," : "", next);
+    snprintf(words, KEY_OPTIONS_WORDS, "for %s%s%.*s: -f %s", name + within + 1,
+             within > 0 ? " within " : "", within, name, quote_word(list, quoted));
+    return words;
 }
 
-void warn_of_no_key(const struct recipe *recipe, const char *name,
-                    const struct pipeline_counts *counts)
+const char *key_options_lacking(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS])
 {
-    enum { ENOUGH = 1000 };
-    char text[RECIPE_TEXT];
-    bool all = counts->no_key == counts->read, most = counts->no_key > counts->read / 2;
-    if (counts->no_key == 0 || !(all || (most && counts->read >= ENOUGH)))
-        return;
-    message("%s: %" PRIu64 " of %" PRIu64 " %s no %s, so whole lines are compared; the first is "
-            "line %" PRIu64 " of %s (to see the keys: unseen key %s FILE)",
-            name, counts->no_key, counts->read, number_of(counts->read, "line has", "lines have"),
-            key_options_lacking(recipe), counts->no_key_line, counts->no_key_input,
-            recipe_text(recipe, text));
+    static const char *const values[PROFILES] = {"value", "URL", "host", "URL"};
+    const char *value = values[recipe->profile], *next = recipe->names;
+    bool line = recipe->profile == PROFILE_LINE;
+    bool field = recipe_has_list(recipe) || recipe->syntax == SYNTAX_CSV;
+    char name[RECIPE_NAMES_BYTES + 1];
+    if (line && !field)
+        return NULL;
+    if (*next != '\0' && !recipe->except) {
+        recipe_next_name(&next, name);
+        int length = (int)(next - recipe->names) - (*next != '\0'); /* as it stands in the list */
+        snprintf(words, KEY_OPTIONS_WORDS, "%s%s'%.*s'", line ? "" : value, line ? "" : " in ",
+                 length, recipe->names);
+    } else {
+        snprintf(words, KEY_OPTIONS_WORDS, "%s%s", value, field ? " in that field" : "");
+    }
+    return words;
 }

@@ -10,7 +10,6 @@
 
 #include "commands/options.h"
 #include "key/recipe.h"
-#include "pipeline/pipeline.h"
 
 /* Checks the value of one of them, as far as that can be done without the others: not that of -f.
  * Returns 0, or EXIT_TROUBLE after a message. */
@@ -24,11 +23,14 @@ int key_options_apply(const struct options *options, struct recipe *recipe);
  * To be called where a filter or keys are made, not where a filter that exists is used. */
 void key_options_tell_dots(const struct options *options);
 
-/* What a line without a key lacks: "value in that field", "URL"; NULL if every line has a key. */
-const char *key_options_lacking(const struct recipe *recipe);
+enum { KEY_OPTIONS_WORDS = RECIPE_TEXT + RECIPE_NAMES_BYTES + 64 };
 
-/* Warns if all lines, or most of many, have no key: these options may be wrong. */
-void warn_of_no_key(const struct recipe *recipe, const char *name,
-                    const struct pipeline_counts *counts);
+/* What a line without a key lacks: "value in that field", "URL in 'id'"; NULL if every line has a
+ * key. Of several columns or members with names the first is what it lacks. Returns `words`. */
+const char *key_options_lacking(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS]);
+
+/* What to try if no line has the first of these members, whose name has a dot: "for id within
+ * request: -f /request/id". Returns `words`; empty if that is no member's name, or has no dot. */
+const char *key_options_path(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS]);
 
 #endif

@@ -197,15 +197,22 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
                : NO_KEY;
 }
 
+/* Whether a line of such bytes alone has no data. TABs that separate are empty fields. */
+static bool is_empty_byte(const struct recipe *recipe, char c)
+{
+    return (c == ' ' || c == '\t' || c == '\r' || c == '\n') &&
+           !(recipe->separated && c == recipe->separator);
+}
+
 /* Why this line has no key, if make_key has said `why`. */
 static enum no_key reason(const struct recipe *recipe, struct span line, enum no_key why)
 {
     const char *first = line.bytes, *end = span_end(line);
     if (line.length >= 3 && memcmp(first, BYTE_ORDER_MARK, 3) == 0)
         first += 3;
-    while (first < end && strchr(" \t\r\n", *first) != NULL && *first != '\0')
+    while (first < end && is_empty_byte(recipe, *first))
         first++;
-    while (first < end && strchr(" \t\r\n", end[-1]) != NULL && end[-1] != '\0')
+    while (first < end && is_empty_byte(recipe, end[-1]))
         end--;
     bool bracket = recipe->syntax == SYNTAX_JSONL && end - first == 1 &&
                    (*first == '[' || *first == ']');

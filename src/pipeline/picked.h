@@ -48,6 +48,16 @@ static inline size_t marks_run(const uint8_t *marks, size_t from, size_t n)
     return i;
 }
 
+/* The first of from..n that is not 0, whatever else it is; n if all are. */
+static inline size_t marks_find(const uint8_t *marks, size_t from, size_t n)
+{
+    while (from + 8 <= n && marks_load(marks + from) == 0)
+        from += 8;
+    while (from < n && marks[from] == 0)
+        from++;
+    return from;
+}
+
 /* inverse[i] = !marks[i] */
 static inline void marks_invert(const uint8_t *marks, size_t n, uint8_t *inverse)
 {

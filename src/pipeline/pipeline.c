@@ -258,21 +258,23 @@ static size_t count_fit(const struct batch *batch)
     return n;
 }
 
-/* Adds the lines of a batch to `read`, `no_key...` and `several...`. */
+/* Adds the lines of a batch to `read`, `keyless` and `several...`. `select` marks those that are
+ * selected; NULL: none. */
 static void count_as_read(struct pipeline_counts *counts, const struct batch *batch,
-                          const char *input)
+                          const uint8_t *select, const char *input)
 {
-    uint64_t without = 0;
-    for (size_t i = 0; i < batch->n; i++) {
-        if (batch->no_key[i] == HAS_KEY)
-            continue;
-        if (counts->no_key + without++ == 0) {
-            counts->no_key_line = batch_line(batch, i);
-            counts->no_key_input = input;
-        }
-    }
+    const uint8_t *no_key = batch->no_key;
     counts->read += batch->n;
-    counts->no_key += without;
+    for (size_t i = 0; (i = marks_find(no_key, i, batch->n)) < batch->n; i++) {
+        struct keyless *keyless = &counts->keyless[no_key[i]];
+        keyless->selected += select != NULL && select[i];
+        if (keyless->read++ > 0)
+            continue;
+        keyless->line = batch_line(batch, i);
+        keyless->input = input;
+        if (counts->keyless_first == HAS_KEY && no_key[i] != NO_KEY_IDLE)
+            counts->keyless_first = no_key[i];
+    }
     if (batch->lines == NULL)
         return;
     size_t fit = count_fit(batch);
@@ -350,7 +352,7 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
     struct fault later, *told = fault; /* where the next fault goes */
     bool failed;
     if (plan->verb == PIPELINE_TAKE) {
-        count_as_read(counts, &batch, input);
+        count_as_read(counts, &batch, NULL, input);
         return plan->take_lines(plan->context, &batch, pipeline->added, fault) == 0
                    ? (ptrdiff_t)batch.n
                    : -1;
@@ -371,7 +373,7 @@ static ptrdiff_t pass_lines(struct pipeline *pipeline, struct batch batch, const
 
     /* 3. Count: selected lines as if they were written already. */
     size_t selected = marks_count(select, batch.n);
-    count_as_read(counts, &batch, input);
+    count_as_read(counts, &batch, select, input);
     counts->selected += selected;
     counts->dropped += batch.n - selected;
 
@@ -539,7 +541,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
                 fit.n = count_fit(&batch);
             if (fit.n == 0) {
                 fit.n = 1;
-                count_as_read(plan->counts, &fit, name);
+                count_as_read(plan->counts, &fit, NULL, name);
                 plan->counts->unfit++;
                 batch_skip(&batch, 1);
                 continue;

@@ -31,23 +31,30 @@ enum pipeline_verb {
     PIPELINE_TAKE,     /* ask no filter: pass lines and keys to `take_lines` */
 };
 
+/* Lines that have no key, for one and the same reason. */
+struct keyless {
+    uint64_t read, selected;
+    uint64_t line;     /* the first of those that were read: its number, */
+    const char *input; /* and its input */
+};
+
 /* Numbers of lines so far. */
 struct pipeline_counts {
     uint64_t read;
-    uint64_t selected;        /* printed, or would be printed if there were an output */
-    uint64_t refused;         /* with `may_close`: selected, but the output was closed */
-    uint64_t dropped;         /* tested and not selected */
-    uint64_t absent;          /* PIPELINE_REMOVE: not in the filter */
-    uint64_t ambiguous;       /* PIPELINE_REMOVE: seen in several layers, and so not removed */
-    uint64_t no_key;          /* without a key */
-    uint64_t no_key_line;     /* the first of these: its number, */
-    const char *no_key_input; /* and its input */
-    uint64_t several;         /* rows of several lines */
-    uint64_t several_line;    /* the first of these, likewise */
-    const char *several_input;
-    uint64_t unfit;        /* with `one_line`: of these, which were left out */
-    uint64_t header_again; /* header lines after the first of an input; not in `read` */
-    double false_drops;    /* with `counts_drops`: the estimated number */
+    uint64_t selected;         /* printed, or would be printed if there were an output */
+    uint64_t refused;          /* with `may_close`: selected, but the output was closed */
+    uint64_t dropped;          /* tested and not selected */
+    uint64_t absent;           /* PIPELINE_REMOVE: not in the filter */
+    uint64_t ambiguous;        /* PIPELINE_REMOVE: seen in several layers, and so not removed */
+    uint64_t several;          /* rows of several lines */
+    uint64_t several_line;     /* the first of these: its number, */
+    const char *several_input; /* and its input */
+    uint64_t unfit;            /* with `one_line`: of these, which were left out */
+    uint64_t header_again;     /* header lines after the first of an input; not in `read` */
+    double false_drops;        /* with `counts_drops`: the estimated number */
+    /* By reason; that of HAS_KEY is of no use. */
+    struct keyless keyless[NO_KEY_IDLE + 1];
+    enum no_key keyless_first; /* the reason of the first of them, but for NO_KEY_IDLE */
 };
 
 struct pipeline_plan {

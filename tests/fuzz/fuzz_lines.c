@@ -136,7 +136,7 @@ static int compare_keys(const void *left, const void *right)
 {
     const struct key_seen *a = left, *b = right;
     if (a->no_key != b->no_key || a->length != b->length)
-        return a->no_key != b->no_key ? a->no_key - b->no_key : a->length < b->length ? -1 : 1;
+        return (a->no_key != b->no_key ? a->no_key < b->no_key : a->length < b->length) ? -1 : 1;
     return memcmp(a->bytes, b->bytes, a->length);
 }
 
@@ -160,9 +160,10 @@ struct result {
     struct text printed, dropped;
     const char *header; /* the header line, if any; before the first line of each */
     size_t header_length;
-    uint64_t read, selected, not_selected, no_key, header_again;
-    int status;  /* of pipeline_run */
-    size_t used; /* bytes of the input, if status is 1 */
+    uint64_t read, selected, not_selected, header_again;
+    uint64_t keyless[2][NO_KEY_IDLE + 1]; /* by reason: read, and selected */
+    int status;                           /* of pipeline_run */
+    size_t used;                          /* bytes of the input, if status is 1 */
 };
 
 /* A case: how lines are to be treated. */
@@ -186,7 +187,8 @@ static void expect_line(const struct way *way, struct keyer *keyer, struct span 
         INSIST(keyer_reserve(keyer, line.length) == 0);
         struct key_text key = keyer_text(keyer, line.bytes, line.length, kind);
         wanted = count_key(key) == ((way->flags & FLAG_REPEATED) != 0 ? 2 : 1);
-        result->no_key += key.no_key != HAS_KEY;
+        result->keyless[0][key.no_key]++;
+        result->keyless[1][key.no_key] += wanted;
     }
     result->read += !again;
     result->header_again += again;
@@ -311,7 +313,10 @@ static void run(const struct way *way, const uint8_t *input, size_t size, struct
     result->read = counts.read;
     result->selected = counts.selected;
     result->not_selected = counts.dropped;
-    result->no_key = counts.no_key;
+    for (int i = NO_KEY; i <= NO_KEY_IDLE; i++) {
+        result->keyless[0][i] = counts.keyless[i].read;
+        result->keyless[1][i] = counts.keyless[i].selected;
+    }
     result->header_again = counts.header_again;
     if (result->status == 1 && (way->flags & FLAG_PIPE) == 0)
         result->used = (size_t)lseek(fd, 0, SEEK_CUR);
@@ -352,7 +357,10 @@ static void check_lines(const uint8_t *data, size_t size)
     INSIST(text_same(&got.printed, &wanted.printed));
     INSIST((way.flags & FLAG_DROPPED) == 0 || text_same(&got.dropped, &wanted.dropped));
     INSIST(got.read == wanted.read && got.selected == wanted.selected);
-    INSIST(got.not_selected == wanted.not_selected && got.no_key == wanted.no_key);
+    INSIST(got.not_selected == wanted.not_selected);
+    for (int i = NO_KEY; i <= NO_KEY_IDLE; i++)
+        INSIST(got.keyless[0][i] == wanted.keyless[0][i] &&
+               got.keyless[1][i] == wanted.keyless[1][i]);
     INSIST(got.header_again == wanted.header_again);
     INSIST(wanted.status != 1 || wanted.read == 0 || (way.flags & FLAG_PIPE) != 0 ||
            got.used == wanted.used);
