@@ -196,105 +196,128 @@ def csv_fields(line, recipe):
 
 # --- Steps 2 and 3, and 5 for strings, with --jsonl ---------------------------------------------
 
-# A text is read as UTF-8. In what comes of it, a string is str; a number, true and false are bytes,
-# as they are written; null is None.
+# In what comes of a text, a string is a String, decoded; a number, true and false are bytes, as they
+# are written; null is None; the rest a Container.
 NESTING_MAX = 1000
-JSON_BLANKS = " \t\n\r"
+JSON_BLANKS = b" \t\n\r"
 TOKEN = re.compile(
-    r"""[ \t\n\r]*(?:
+    rb"""[ \t\n\r]*(?P<token>
         "(?P<string>(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*)"
-        |(?P<scalar>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false)
-        |(?P<other>null|[][{},:]))""",
+        |(?P<scalar>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|NaN|-?Infinity)
+        |null|[][{},:])""",
     re.VERBOSE,
 )
-ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)")
-ESCAPED = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t'))
+ESCAPE = re.compile(rb"\\u([Dd][89ABab]..)\\u([Dd][C-Fc-f]..)|\\u(....)|\\(.)")
+ESCAPED = {bytes([letter]): bytes([code]) for letter, code in zip(b'"\\/bfnrt', b'"\\/\b\f\n\r\t')}
+
+
+class String(bytes):
+    """Decoded."""
+
+
+class Container:
+    """An object (a dict) or array (a list), and its tokens."""
+
+    def __init__(self, items, tokens):
+        self.items, self.tokens = items, tokens
 
 
 def decode(string):
-    """ValueError, as all that is no valid text, if a surrogate has no other half."""
-    units = ESCAPE.sub(lambda match: ESCAPED[match[2]] if match[2] else chr(int(match[1], 16)), string)
-    return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    """A surrogate without its other half becomes the three bytes of its number; bytes stay."""
+
+    def character(match):
+        high, low, unit, letter = match.groups()
+        if letter:
+            return ESCAPED[letter]
+        code = int(unit, 16) if unit else 0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00
+        return chr(code).encode("utf-8", "surrogatepass")
+
+    return String(ESCAPE.sub(character, string))
 
 
-def json_tokens(text):
-    """Pairs of kind and text; a string is decoded."""
-    text = text.rstrip(JSON_BLANKS)
-    at = 0
-    while at < len(text):
-        match = TOKEN.match(text, at)
-        if not match:
-            raise ValueError
-        at = match.end()
-        kind = match.lastgroup
-        yield kind, decode(match[kind]) if kind == "string" else match[kind]
-    while True:
-        yield "end", ""
-
-
-def take_value(tokens, token, depth=0):
-    """The value that begins with this token."""
-    kind, text = token
-    if kind == "string":
-        return text
-    if kind == "scalar":
-        return text.encode()
-    if text == "null":
-        return None
-    if text not in ("{", "[") or depth == NESTING_MAX:
+def take_value(tokens, at, depth=0):
+    """The value that begins with the token at `at`, and where it ends; LookupError without an end."""
+    first = at
+    match = tokens[at]
+    if match["string"] is not None:
+        return decode(match["string"]), at + 1
+    if match["scalar"]:
+        return match["scalar"], at + 1
+    if match["token"] == b"null":
+        return None, at + 1
+    if match["token"] not in (b"{", b"[") or depth == NESTING_MAX:
         raise ValueError
-    found = {} if text == "{" else []
-    closing = "}" if text == "{" else "]"
-    token = next(tokens)
-    if token == ("other", closing):
-        return found
+    is_object = match["token"] == b"{"
+    found, closing = ({}, b"}") if is_object else ([], b"]")
+    at += 1
+    if tokens[at]["token"] == closing:
+        return Container(found, tokens[first : at + 1]), at + 1
     while True:
-        if closing == "}":
-            name = token
-            if name[0] != "string" or next(tokens) != ("other", ":"):
+        if is_object:
+            if tokens[at]["string"] is None or tokens[at + 1]["token"] != b":":
                 raise ValueError
-            found[name[1]] = take_value(tokens, next(tokens), depth + 1)
+            name = decode(tokens[at]["string"])
+            found[name], at = take_value(tokens, at + 2, depth + 1)
         else:
-            found.append(take_value(tokens, token, depth + 1))
-        kind, text = next(tokens)
-        if kind == "other" and text == closing:
-            return found
-        if kind != "other" or text != ",":
+            value, at = take_value(tokens, at, depth + 1)
+            found.append(value)
+        if tokens[at]["token"] == closing:
+            return Container(found, tokens[first : at + 1]), at + 1
+        if tokens[at]["token"] != b",":
             raise ValueError
-        token = next(tokens)
+        at += 1
 
 
-def json_value(line):
-    """ValueError if the line is no valid text."""
-    tokens = json_tokens(line.decode())
-    value = take_value(tokens, next(tokens))
-    if next(tokens)[0] != "end":
+def json_text(text):
+    """The value of a whole text. ValueError, LookupError: it is none."""
+    tokens, at = [], 0
+    text = text.rstrip(JSON_BLANKS)
+    while at < len(text):
+        tokens.append(TOKEN.match(text, at))
+        if not tokens[-1]:
+            raise ValueError
+        at = tokens[-1].end()
+    value, end = take_value(tokens, 0)
+    if end < len(tokens):
         raise ValueError
     return value
 
 
+def json_value(line):
+    """ValueError if the line is no JSON: no text with a comma behind it or not, even without a bracket
+    at one end."""
+    text = line.removeprefix(BYTE_ORDER_MARK).strip(JSON_BLANKS)
+    tries = [text] + [text[1:]] * text.startswith(b"[") + [text[:-1]] * text.endswith(b"]")
+    for text in tries:
+        try:
+            return json_text(text.rstrip(JSON_BLANKS).removesuffix(b","))
+        except (ValueError, LookupError):
+            pass
+    raise ValueError
+
+
 def member(value, item):
     """What an item of LIST stands for: a name, or the steps of a JSON Pointer. None: nothing."""
-    if not item.startswith("/"):
-        return value.get(item) if isinstance(value, dict) else None
-    for step in item.split("/")[1:]:
-        step = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and re.fullmatch("0|[1-9][0-9]*", step):
-            value = value[int(step)] if int(step) < len(value) else None
+    steps = [item]
+    if item.startswith(b"/"):
+        steps = [step.replace(b"~1", b"/").replace(b"~0", b"~") for step in item[1:].split(b"/")]
+    for step in steps:
+        found = value.items if isinstance(value, Container) else None
+        if isinstance(found, dict):
+            value = found.get(step)
+        elif found and item.startswith(b"/") and re.fullmatch(b"0|[1-9][0-9]*", step):
+            value = found[int(step)] if int(step) < len(found) else None
         else:
             return None
     return value
 
 
-SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\b": b"\\b", b"\f": b"\\f", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 
 
 def shortest(string):
     """With what must be escaped, and nothing else."""
-    text = re.sub(r'["\\\x00-\x1f]', lambda m: SHORT.get(m[0], "\\u%04x" % ord(m[0])), string.decode())
-    return b'"' + text.encode() + b'"'
+    return b'"' + re.sub(rb'["\\\x00-\x1f]', lambda m: SHORT.get(m[0], b"\\u%04x" % ord(m[0])), string) + b'"'
 
 
 def jsonl_members(line, recipe):
@@ -302,20 +325,23 @@ def jsonl_members(line, recipe):
         text = json_value(line)
     except ValueError:
         return None
-    values = [member(text, item) for item in recipe.items]
     contents = []
-    for value in values:
-        if isinstance(value, str):
-            value = value.encode()
+    for item in recipe.items:
+        value = member(text, item)
+        if isinstance(value, String):
             value = trim(value, None) if recipe.trim else value
             if recipe.by:
                 return value
+            if value == b"" and not contents:
+                return None
             contents.append(shortest(value.lower() if recipe.fold else value))
-        elif isinstance(value, bytes) and not recipe.by:
-            contents.append(value)
+        elif value is None or recipe.by:
+            contents.append(b"")
+        elif isinstance(value, Container):
+            contents.append(b"".join(match["token"] for match in value.tokens))
         else:
-            return None
-    return b",".join(contents)
+            contents.append(value)
+    return b",".join(contents) if contents[0] else None
 
 
 # --- Step 4: url/1 ------------------------------------------------------------------------------
@@ -475,7 +501,7 @@ def key_of(line, recipe):
         key = recipe.by(key) if len(key) <= PROFILE_BYTES_MAX else None
     if recipe.fold and key is not None and not (recipe.jsonl and not recipe.by):
         key = key.lower()
-    if key == b"" and (recipe.csv or recipe.ranges or recipe.names):
+    if key == b"" and (recipe.csv or recipe.jsonl or recipe.ranges or recipe.names):
         return None
     return key
 
@@ -513,7 +539,7 @@ def set_list(recipe):
     items = split_list(text.removeprefix("!") if recipe.but else text)
     once = list(dict.fromkeys(item for item, _ in items))
     if recipe.jsonl:
-        recipe.items = once
+        recipe.items = [os.fsencode(item) for item in once]
     elif not all(re.fullmatch("[0-9-]*", item) and not quoted for item, quoted in items):
         recipe.names = [os.fsencode(name) for name in once]
         recipe.header = True
