@@ -5,7 +5,7 @@
                                                  good ones; the first may serve as a header line
     generate.py broken [-t SEP] [-z] [--trim] FILES SEED DIRECTORY
                                                  small files there: 0, 1 ...; most have an error
-    generate.py jsonl [-z] LINES SEED            JSON texts, of which about a third are not valid
+    generate.py jsonl [-z] LINES SEED            JSON lines, of which many are not valid
 
 The same bytes for the same arguments. Good records are put together by the rules for writing them, not
 read by a parser. Every other line is one of the last few, written in another way, or changed a little:
@@ -98,24 +98,38 @@ class Csv:
 
 # --- JSON ---------------------------------------------------------------------------------------
 
-NAMES = ["id", "id", "id", "url", "meta", "tags", "a", "", "x/y", "~", "ID", "caf\xe9", "0", "\U0001f600"]
+# A byte that is no UTF-8 is a surrogate here, as os.fsdecode has it; in a line it may be that byte, or
+# the escape of a lone surrogate.
+NAMES = ["id", "id", "id", "url", "meta", "tags", "v", "v", "", "x/y", "~", "ID", "caf\xe9", "0", "\U0001f600", "a,b"]
 STRINGS = [url.decode() for url in URLS] + [
     "", "a", "A", " a ", "\ta\n", "\r", "\f\b", "a\nb", "\"", "\\", "/", "\0", "\x01\x1f", "\x7f", "\x80\x9f", "\xe9\xc9",
-    "\u2028", "\ufeff", "\uffff", "\U0001f600", "\U0010ffff", "x" * 40, "true", "1", "\\u0041", "\\\"",
+    "\u2028", "\ufeff", "\uffff", "\U0001f600", "\U0010ffff", "x" * 40, "true", "1", "\\u0041", "\\\"", "{[,:]} ",
+    "\ud83d", "\ud83d\ud83d", "\ude00\ud83d", "\ud83d\udcb0", "caf\udce9", "\udced\udca0\udcbd", "\udcff",
 ]  # fmt: skip
-NUMBERS = "0 -0 1 1.0 10e-1 1E+2 1e2 1E5 -0.0e-00 12345678901234567890 0.1 1e400 9007199254740993".split()
+NUMBERS = """0 -0 1 1.0 10e-1 1E+2 1e2 1E5 -0.0e-00 12345678901234567890 0.1 1e400 9007199254740993 NaN Infinity
+    -Infinity""".split()
+# Bytes that are changed or put in, and what may stand at the ends of a line.
+PIECES = [bytes([byte]) for byte in b'"""\\\\{}[]::,,0-e.tu xN\r\x01\x1f\x80\xe9\xff'] + [
+    b"\\u", b"\\ud83d", b"\\ude00", b"NaN", b"-Infinity", b"null", b'""', b'"id":', b"[]", b"{}", b"\\" * 7, b"\\" * 64,
+]  # fmt: skip
+FRONTS = [BYTE_ORDER_MARK, b"[", b"[", b"[ ", b" ", b"\t", BYTE_ORDER_MARK + b" [", b"[" + BYTE_ORDER_MARK, b"[[", b",", b"]"]
+BACKS = [b",", b",", b", ", b"]", b"]", b" ]\r", b"\r", b"\r", b" ", b",]", b"],", b",,", b"]]", b"[", b"\r,\t", BYTE_ORDER_MARK]
+WHOLE = [b"", b"[", b"]", b"[]", b"[,", b"],", b",", b" \r", BYTE_ORDER_MARK, BYTE_ORDER_MARK + b"[ ", b"[[", b'[""', b"NaN", b'"id",']
+# Lines have about these lengths, more often than others.
+LENGTHS = (64, 64, 128, 192, 4096)
 
 
 def texts(name):
     """Those of a table of vectors."""
     escape = re.compile(rb"\\x([0-9a-f]{2})|\\\\|^\(empty\)")
     with open(os.path.join(os.path.dirname(__file__), "vectors", name), "rb") as table:
-        rows = [row.rstrip(b"\n") for row in table if not row.startswith(b"#")]
+        rows = [row.rstrip(b"\n").split(b" ", 1)[1] for row in table if not row.startswith(b"#")]
     return [escape.sub(lambda m: bytes.fromhex(m[1].decode()) if m[1] else m[0][:1].strip(b"("), row) for row in rows]
 
 
 VALID, INVALID = texts("jsonl_valid"), texts("jsonl_invalid")
 SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+PLAIN = re.compile(r'[^"\\/\x00-\x1f\ud800-\udfff]*')
 
 
 class Jsonl:
@@ -130,7 +144,9 @@ class Jsonl:
         draw = chance.random()
         if draw < 0.4:
             text = chance.choice(STRINGS)
-            return ("string", "x" * chance.randrange(80) + text if draw < 0.04 else text)
+            if draw < 0.04:
+                text = chance.choice(("x", "\\", "\\\"", "[", "\udcff")) * chance.randrange(80) + text
+            return ("string", text)
         if draw < 0.6 or depth > 3:
             return ("scalar", chance.choice(NUMBERS))
         if draw < 0.7:
@@ -144,11 +160,14 @@ class Jsonl:
         return {"members": [(name, self.tree(depth)) for name in names]}
 
     def string(self, text):
+        if self.chance.random() < 0.5 and PLAIN.fullmatch(text):
+            return '"' + text + '"'
         written = []
         for character in text:
             draw = self.chance.random()
             code = ord(character)
-            if draw < 0.2 or code < 0x20 and character not in SHORT:
+            half = 0xD800 <= code < 0xE000
+            if draw < 0.2 or code < 0x20 and character not in SHORT or half and not 0xDC80 <= code < 0xDD00:
                 units = [code] if code < 0x10000 else [0xD7C0 + (code >> 10), 0xDC00 + code % 0x400]
                 form = "\\u%04x" if draw % 0.02 < 0.01 else "\\u%04X"
                 written += [form % unit for unit in units]
@@ -172,23 +191,23 @@ class Jsonl:
                 self.string(name) + self.blank() + ":" + self.blank() + self.text(value)
                 for name, value in tree["members"]
             ]
-        return opening + ",".join(self.blank() + part + self.blank() for part in parts) + closing
+        return opening + (",".join(self.blank() + part + self.blank() for part in parts) or self.blank()) + closing
 
     def deep(self):
         """Nesting about as deep as it may be; sometimes with what is wanted behind or in it."""
         chance = self.chance
-        depth = chance.choice((998, 999, 999, 1000, 1001, 30000))
+        depth = chance.choice((60, 63, 64, 65, 998, 999, 999, 1000, 1001, 30000))
         opening, closing = chance.choice((("[", "]"), ('{"a":', "}"), ("[ ", "]")))
         nest = opening * depth + chance.choice(("1", '"]"', "[]" if opening != '{"a":' else "1")) + closing * depth
-        return chance.choice(('{"id":1,"x":%s}', '{"x":%s,"id":2}', "%s", '{"id":%s}')) % nest
+        return chance.choice(('{"id":1,"x":%s}', '{"x":%s,"id":2}', "%s", '{"id":%s}', "[%s", "%s]")) % nest
 
     def next(self):
         chance = self.chance
         self.spaced = chance.random() < 0.3
         draw = chance.random()
-        if draw * LONG_ONE_IN < 1:
+        if draw * LONG_ONE_IN < 4:
             return self.deep().encode()
-        if draw * LONG_ONE_IN < 2:
+        if draw * LONG_ONE_IN < 5:
             text = b"http://a/" + b"\\u0041" * 9 + b"x" * (PROFILE_BYTES_MAX - 18 + chance.randrange(-1, 2))
             return b'{"url":"%s","id":"%s"}' % (text, text)
         if self.recent and draw < 0.4:
@@ -207,30 +226,53 @@ class Jsonl:
                 tree["members"] += [("meta", {"members": [("id", self.tree(3))]}), ("tags", [self.tree(3)])]
             chance.shuffle(tree["members"])
         self.recent = self.recent[1 - RECENT :] + [tree]
-        line = self.text(tree if draw > 0.02 else self.tree())
+        if draw > 0.05:
+            line = self.text(tree)
+        else:
+            line = self.text(self.tree() if draw < 0.02 else [tree, self.tree()])
         if self.spaced:
             line = self.blank() + line + self.blank()
-        return line.encode() if chance.random() < 0.7 else self.changed(line)
+        return self.padded(line.encode("utf-8", "surrogateescape"))
+
+    def padded(self, line):
+        """Perhaps with a member in front, so that it has about some length, or is a bit longer."""
+        draw = self.chance.random()
+        if draw > 0.25 or not line.startswith(b"{") or line.startswith(b"{}"):
+            return line
+        more = self.chance.randrange(70)
+        if draw > 0.05:
+            more = self.chance.choice(LENGTHS) + self.chance.randrange(-3, 4) - len(line) - len('"":"",')
+        return b'{"%s":"%s",' % (b"x" * (more % 2), b"x" * max(0, more - more % 2)) + line[1:]
 
     def changed(self, line):
-        """Cut, or with something put in or taken out; or with a text of the tables."""
+        """Cut, or with something put in or taken out; or with a text of the tables, or at its ends."""
         chance = self.chance
         draw = chance.random()
-        line = line.encode()
-        if draw < 0.5:
-            text = chance.choice(INVALID if draw < 0.4 else VALID)
+        if draw < 0.3:
+            text = chance.choice(INVALID if draw < 0.2 else VALID)
             if draw % 0.01 < 0.005:
                 return b'{"id":1,"x":' + text + b"}"
             parts = line.split(b":")
             at = chance.randrange(len(parts))
             parts[at] = chance.choice((text, text + b"," + parts[at], b'{"id":' + text + b"}", b"[" + text + b"]"))
             return b":".join(parts)
+        if draw < 0.6:
+            ends = chance.randrange(1, 4)
+            return chance.choice(FRONTS) * (ends & 1) + line + chance.choice(BACKS) * (ends >> 1)
+        if draw < 0.62:
+            return chance.choice(WHOLE)
+        if draw < 0.67:
+            return line + chance.choice((b"", b" ", b",")) + line
         at = chance.randrange(len(line) + 1)
-        if draw < 0.7:
+        if draw < 0.75:
             return line[:at]
-        if draw < 0.85:
+        if draw < 0.8:
             return line[:at] + line[at + 1 :]
-        return line[:at] + bytes([chance.choice(b'"\\{}[]:,0-e.tu x\r\x01\x80\xff')]) + line[at:]
+        return line[:at] + chance.choice(PIECES) + line[at + chance.randrange(2) :]
+
+    def maybe_changed(self):
+        line = self.next()
+        return line if self.chance.random() < 0.6 else self.changed(line)
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -267,7 +309,7 @@ def main():
     if arguments.kind == "csv":
         sys.stdout.buffer.write(lines.written(HEADERS) + end)
     for _ in range(arguments.count):
-        sys.stdout.buffer.write(lines.next() + end)
+        sys.stdout.buffer.write((lines.maybe_changed() if arguments.kind == "jsonl" else lines.next()) + end)
 
 
 if __name__ == "__main__":
