@@ -7,7 +7,8 @@
  * What must hold: a key is no longer than keyer.h has room for; a line that counts as no_key is
  * left as it is; keyer_hash says what keyer_text says, whatever is known of a row. A URL in normal
  * form has legal bytes alone, is its own normal form, and has the host and the endpoint of the
- * line. A key made of columns or members is CSV or JSON again, and has itself as its key.
+ * line. A key made of columns or members is CSV or JSON again, and has itself as its key. What may
+ * stand around a JSON text changes nothing.
  */
 #include "key/columns.h"
 #include "key/keyer.h"
@@ -74,11 +75,15 @@ static void check_url(const char *line, size_t length)
 }
 
 /* How the key of columns or members is read again: by this keyer, which is NULL if it cannot be,
- * between these bytes. */
+ * between these bytes. And another one for the same lines with more around them, if they are JSON.
+ */
 struct again {
     struct keyer *keyer;
-    char open, close; /* NUL: none */
+    const char *open, *close;
+    struct keyer *around;
 };
+
+enum { AROUND_MAX = 16 };
 
 /* How many names or members LIST has. */
 static unsigned names_of(const struct recipe *recipe)
@@ -98,25 +103,30 @@ static bool is_of_one_column(const struct recipe *recipe)
     return recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last;
 }
 
-/* All columns of a record; a single one in quotes; the items of an array. */
-static struct again again_of(const struct recipe *recipe)
+/* All columns of a record; a single one in quotes; a member of an object; the items of an array. */
+static struct again again_of(const struct recipe *recipe, size_t longest)
 {
-    struct again again = {0};
+    struct again again = {.open = "", .close = ""};
     struct recipe second = *recipe;
     char list[4 * RECIPE_NAMES_MAX + 1] = "1-";
     const char *wanted;
     /* A letter that separates becomes lower case, too, and then does not. */
     bool folded = recipe->fold && recipe->separator >= 'A' && recipe->separator <= 'Z';
 
+    if (recipe->syntax == SYNTAX_JSONL)
+        again.around = new_keyer(recipe, longest + AROUND_MAX);
     if (recipe->profile != PROFILE_LINE || recipe->syntax == SYNTAX_FIELDS)
         return again;
-    if (recipe->syntax == SYNTAX_JSONL) {
-        again.open = '[', again.close = ']';
+    if (recipe->syntax == SYNTAX_JSONL && names_of(recipe) == 1) {
+        again.open = "{\"id\":", again.close = "}";
+        strcpy(list, "id");
+    } else if (recipe->syntax == SYNTAX_JSONL) {
+        again.open = "[", again.close = "]";
         char *end = list + sprintf(list, "/0");
         for (unsigned items = 1; items < names_of(recipe); items++)
             end += sprintf(end, ",/%u", items);
     } else if (is_of_one_column(recipe)) {
-        again.open = again.close = '"';
+        again.open = again.close = "\"";
         list[1] = '\0';
     } else if (folded) {
         return again;
@@ -130,19 +140,25 @@ static struct again again_of(const struct recipe *recipe)
 
 static void check_again(const struct again *again, struct key_text key)
 {
-    char *line = malloc(2 * key.length + 2);
-    size_t length = 0;
+    bool column = again->open[0] == '"', members = again->open[0] == '[', quoted = false;
+    char *line = malloc(5 * key.length + 16);
 
     INSIST(line);
-    line[length] = again->open;
-    length += again->open != '\0';
+    char *end = stpcpy(line, again->open);
     for (size_t i = 0; i < key.length; i++) {
-        if (again->open == '"' && key.bytes[i] == '"')
-            line[length++] = '"';
-        line[length++] = key.bytes[i];
+        char c = *end++ = key.bytes[i];
+        if (column && c == '"')
+            *end++ = '"';
+        if (!members)
+            continue;
+        if (quoted && c == '\\')
+            *end++ = key.bytes[++i];
+        quoted ^= c == '"';
+        /* A member that is missing is nothing in a key. */
+        if (!quoted && c == ',' && (i + 1 == key.length || key.bytes[i + 1] == ','))
+            end = stpcpy(end, "null");
     }
-    line[length] = again->close;
-    length += again->close != '\0';
+    size_t length = (size_t)(stpcpy(end, again->close) - line);
     /* A byte order mark is data, but at the beginning of a line. */
     if (length < 3 || memcmp(line, "\xef\xbb\xbf", 3) != 0) {
         INSIST(keyer_reserve(again->keyer, length) == 0);
@@ -151,6 +167,28 @@ static void check_again(const struct again *again, struct key_text key)
                memcmp(same.bytes, key.bytes, key.length) == 0);
     }
     free(line);
+}
+
+/* Of a line from brace to brace: with a comma, or a bracket at one end, blanks, a byte order mark. */
+static void check_around(struct keyer *keyer, const char *line, size_t length, struct key_text text)
+{
+    static const char *const around[][2] = {
+        {"", ""},       {"", "\r"}, {"\xef\xbb\xbf", ""}, {"\t", " \r, "},
+        {"[", " \r, "}, {"", " ]"}, {" ", ",]"},          {"\xef\xbb\xbf [ ", ""},
+    };
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        size_t before = strlen(around[i][0]), after = strlen(around[i][1]);
+        char *more = malloc(before + length + after);
+        INSIST(more);
+        memcpy(more, around[i][0], before);
+        memcpy(more + before, line, length);
+        memcpy(more + before + length, around[i][1], after);
+        struct key_text same = keyer_text(keyer, more, before + length + after, ROW_ODD);
+        INSIST(same.no_key == text.no_key);
+        if (!text.no_key)
+            INSIST(same.length == text.length && memcmp(same.bytes, text.bytes, text.length) == 0);
+        free(more);
+    }
 }
 
 /* starts[] as hash_lines has it; returns how many lines or rows there are. */
@@ -179,6 +217,8 @@ static void check_line(struct keyer *keyer, const struct again *again, const cha
     INSIST(key.lo == hashed.lo && key.hi == hashed.hi);
     if (again->keyer && !text.no_key)
         check_again(again, text);
+    if (again->around && length > 0 && line[0] == '{' && line[length - 1] == '}')
+        check_around(again->around, line, length, text);
     text = keyer_text(keyer, line, length, ROW_ODD);
     key = hash_key(text.bytes, text.length,
                    hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
@@ -208,7 +248,7 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
     if (recipe_has_column_names(recipe) &&
         (n == 0 || keyer_read_header(keyer, bytes, starts[++i] - 1, "input", &fault) != 0))
         return;
-    struct again again = again_of(recipe);
+    struct again again = again_of(recipe, size);
     const struct hashes hashes = {hashers_of_keys(hasher), keys + i};
     keyer_hash(keyer, bytes, starts + i, recipe->syntax == SYNTAX_CSV ? kinds + i : NULL, n - i,
                &hashes, 1, no_key + i);
@@ -223,6 +263,7 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
         for (unsigned kind = 0; kind <= (ROW_QUOTED | ROW_ODD); kind++)
             keyer_text(keyer, bytes + starts[n], size - 1 - starts[n], (uint8_t)kind);
     keyer_free(again.keyer);
+    keyer_free(again.around);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

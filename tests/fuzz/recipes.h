@@ -27,7 +27,7 @@ static const char *const recipe_lists[][RECIPE_LISTS] = {
     [SYNTAX_CSV] = {"1-", "1", "2", "3", "1,3", "2-", "!1,3", "2-3,5-", "65535", "a", "!a,b", "a,b",
                     "b,a", "\"1\",\"a,\"\"b\"", "c,b,a", "!b"},
     [SYNTAX_JSONL] = {"a", "/a", "b,a", "a,/a", "/0", "/0,/2,/1", "/a/b", "/a/0", "/", "/~0/~1",
-                      "/a/b,b,/b/a/0", "a~", "0", "/1/a", "id", "b"},
+                      "/a/b,b,/b/a/0", "a~", "0", "/1/a", "id", "\"/a,b\",b"},
 };
 
 static inline struct recipe recipe_chosen(const uint8_t *choice)
