@@ -35,6 +35,8 @@ from generate import Jsonl
 from model import PROFILES
 
 LINES_AT_ONCE = 10000
+# Of each file, which must not look like one of UTF-16.
+FIRST = b"{}"
 NESTING_MAX = 1000
 BLANKS = b" \t\n\r"
 MARK = b"\xef\xbb\xbf"
@@ -238,13 +240,27 @@ class Program:
         self.file.flush()
 
     def ask(self, *words):
-        result = subprocess.run([self.name, *words, self.file.name], capture_output=True, check=False)
+        self.file.seek(0)
+        result = subprocess.run([self.name, *words], stdin=self.file, capture_output=True, check=False)
         if result.returncode > 1:
             sys.exit(f"{words}: status {result.returncode}: {result.stderr.decode()}")
         return result
 
     def tags(self, wanted):
         return self.ask("key", "--tag", "--jsonl", *wanted.options).stdout
+
+    def counts(self, wanted):
+        """What --summary says of lines without a key."""
+        said = self.ask("--summary", "--json", "--jsonl", *wanted.options).stderr
+        return [json.loads(said.splitlines()[-1])[name] for name in COUNTS]
+
+
+COUNTS = ("without_key", "without_key_first", "not_json", "not_json_first")
+
+
+def count_and_first(lines):
+    """Of a truth for each line."""
+    return [sum(lines), lines.index(True) + 1 if True in lines else None]
 
 
 def line_wanted(judged, wanted):
@@ -254,6 +270,7 @@ def line_wanted(judged, wanted):
 
 def differing(program, lines, wanted):
     """Those of these lines that the program has another key of, each with what it said, and ours."""
+    lines = [FIRST, *lines]
     program.write(lines)
     got = program.tags(wanted).split(b"\n")[:-1]
     ours = [line_wanted(Judged(line, collections.Counter()), wanted) for line in lines]
@@ -276,18 +293,21 @@ def tell(program, lines, wanted):
 
 
 def judge(program, lines, chance, counts):
-    judged = [Judged(line, counts) for line in lines]
-    again = judged[:]
+    judged = [Judged(line, counts) for line in [FIRST, *lines]]
+    fillers = [Judged(b"x" * chance.randrange(70), collections.Counter()) for _ in range(len(lines) // 4)]
+    again = judged + fillers
     chance.shuffle(again)
-    fillers = [Judged(b"x" * chance.randrange(70), collections.Counter()) for _ in range(len(again) // 4)]
-    judged += again + fillers
-    chance.shuffle(judged[len(lines) :])
+    judged += again
     texts = [each.line for each in judged]
     program.write(texts)
     for wanted in RECIPES:
         ours = [line_wanted(each, wanted) for each in judged]
         if program.tags(wanted) != b"".join(line + b"\n" for line in ours):
             tell(program, texts, wanted)
+        keyless = [line[:1] == b"n" and each.kind != "idle" for line, each in zip(ours, judged)]
+        kinds = count_and_first(keyless) + count_and_first([each.kind == "no json" for each in judged])
+        if program.counts(wanted) != kinds:
+            sys.exit(f"{wanted.options}: {COUNTS} are {program.counts(wanted)}, not {kinds}")
         counts["keys"] += sum(line[:1] == b"k" for line in ours[: len(lines)])
     for each in judged[: len(lines)]:
         counts[each.kind] += 1
@@ -305,8 +325,8 @@ def main():
             while len(lines) < min(LINES_AT_ONCE, count - done):
                 line = makes.next()
                 for each in [line] + [makes.changed(line) for _ in range(2)] + [makes.changed(makes.changed(line))]:
-                    if b"\n" in each or PRIVATE_ESCAPE.search(each):
-                        counts["not asked"] += 1
+                    if PRIVATE_ESCAPE.search(each):
+                        counts["not asked for an escape of the private plane"] += 1
                     else:
                         lines.append(each)
             judge(program, lines, chance, counts)
