@@ -102,7 +102,7 @@ inputs_are() {
 }
 
 @test "vectors: jsonl" {
-    [[ $(rows jsonl | grep -c ' => ') -eq 156 ]]
+    [[ $(rows jsonl | grep -c ' => ') -eq 158 ]]
     inputs_are < <(rows jsonl)
     run ! inputs_are < <(rows jsonl | sed 's/ => 7$/ => 8/')
 }

@@ -100,7 +100,7 @@ class Csv:
 
 # A byte that is no UTF-8 is a surrogate here, as os.fsdecode has it; in a line it may be that byte, or
 # the escape of a lone surrogate.
-NAMES = ["id", "id", "id", "url", "meta", "tags", "v", "v", "", "x/y", "~", "ID", "caf\xe9", "0", "\U0001f600", "a,b"]
+NAMES = ["id", "id", "id", "url", "meta", "tags", "v", "v", "", "x/y", "~", "ID", "caf\xe9", "0", "\U0001f600", "a,b", 'id":"a']
 STRINGS = [url.decode() for url in URLS] + [
     "", "a", "A", " a ", "\ta\n", "\r", "\f\b", "a\nb", "\"", "\\", "/", "\0", "\x01\x1f", "\x7f", "\x80\x9f", "\xe9\xc9",
     "\u2028", "\ufeff", "\uffff", "\U0001f600", "\U0010ffff", "x" * 40, "true", "1", "\\u0041", "\\\"", "{[,:]} ",

@@ -168,6 +168,7 @@ RECIPES = [
     recipe("-f /meta/id,v --trim", (True, [b"meta", b"id"]), (False, [b"v"])),
     recipe("-f v,/tags/0,url -i", (False, [b"v"]), (True, [b"tags", b"0"]), (False, [b"url"])),
     recipe("-f id,id,/id --trim -i", ID, (True, [b"id"])),
+    recipe('-f id,id":"a', ID, (False, [b'id":"a'])),
     recipe("-f /0/id", (True, [b"0", b"id"])),
     recipe("-f meta", (False, [b"meta"])),
     recipe("-f url --by url", (False, [b"url"])),
