@@ -185,9 +185,10 @@ struct json_step json_step_of(struct span name, bool pointer)
     bool is_index = pointer && name.length > 0 && name.length <= DIGITS &&
                     strspn(name.bytes, "0123456789") == name.length &&
                     (name.bytes[0] != '0' || name.length == 1);
-    uint8_t word[8] = {0}, mask[8] = {0};
+    uint8_t word[8] = {0}, mask[8] = {0xff};
+    /* A name with a quote is never written so in a text: it has a NUL there, as no string has. */
     for (size_t i = 0; i < 8 && i <= name.length; i++) {
-        word[i] = i < name.length ? (uint8_t)name.bytes[i] : QUOTE;
+        word[i] = i == name.length ? QUOTE : name.bytes[i] == QUOTE ? 0 : (uint8_t)name.bytes[i];
         mask[i] = 0xff;
     }
     return (struct json_step){
