@@ -134,7 +134,10 @@ enum json_line json_take(const struct recipe *recipe, const struct json_items *i
     search.buffer = scratch;
 
     /* 1. The values. The first of them must be there. */
-    if (!find_values(lines, line, &search))
+    if (items->n == 1 && items->item[0].steps == 1 &&
+        json_find_member(lines, line, items->step, values))
+        search.escapes = false;
+    else if (!find_values(lines, line, &search))
         return JSON_NO_TEXT;
     if (is_null(values[0]))
         return JSON_NO_MEMBER;

@@ -443,25 +443,30 @@ static __attribute__((noinline)) unsigned match_written(const struct tokens *tok
     return match_name(tokens->search, level, depth, json_decode(name, tokens->search->buffer));
 }
 
-/* The same for a name without escapes: its first eight bytes tell it from most others. A quote
- * behind it tells it from longer ones. */
+/* Whether a name without escapes is that of a step: its first eight bytes, which may be read, tell
+ * it from most others, and a quote behind it from longer ones. */
+static inline bool is_name_of(const struct tokens *tokens, const struct json_step *step, size_t at,
+                              size_t next)
+{
+    const char *name = tokens->bytes + at;
+    const size_t length = step->name.length;
+    return ((load64((const uint8_t *)name) ^ step->word) & step->word_mask) == 0 &&
+           (length < 8 || (span_of(tokens, at, next).length == length + 1 &&
+                           memcmp(name, step->name.bytes, length) == 0));
+}
+
+/* As match_name, for a name without escapes. */
 static inline unsigned match_plain(const struct tokens *tokens, const struct level *level,
                                    unsigned depth, size_t at, size_t next)
 {
-    const char *name = tokens->bytes + at;
-    if (tokens->lines->limit - name < 8)
-        return match_written(tokens, level, depth, at, next);
-    uint64_t word = load64((const uint8_t *)name);
     unsigned which = 0;
-    bool cut = false;
-    for (unsigned i = 0, live = level->live; live != 0; i++, live >>= 1) {
-        const struct json_step *step = &tokens->search->item[i].step[depth - 1];
-        if ((live & 1) != 0 && ((word ^ step->word) & step->word_mask) == 0) {
+    if (tokens->lines->limit - tokens->bytes - (ptrdiff_t)at < 8)
+        return match_written(tokens, level, depth, at, next);
+    for (unsigned i = 0, live = level->live; live != 0; i++, live >>= 1)
+        if ((live & 1) != 0 &&
+            is_name_of(tokens, &tokens->search->item[i].step[depth - 1], at, next))
             which |= 1U << i;
-            cut |= step->name.length >= 8;
-        }
-    }
-    return cut ? match_written(tokens, level, depth, at, next) : which;
+    return which;
 }
 
 /* Whether the bytes from a token to the next are a number or a word, and blanks. */
@@ -480,31 +485,33 @@ static inline bool is_word(const struct tokens *tokens, size_t at, size_t next)
     return word.at == word.end;
 }
 
-/* Passes members of an object, from the name that is the token *next on, while each has four tokens:
- * name, colon, value, and a comma or the bracket after which the object has ended. Returns whether
- * it has; *next is then the token after it, and else that of the next name. */
+/* Whether four tokens are all of a member: name, colon, value, and a comma or the bracket after
+ * which the object has ended. */
+static inline bool is_plain_member(const struct tokens *tokens, const uint32_t token[4])
+{
+    const char *bytes = tokens->bytes;
+    const char value = bytes[token[2]], after = bytes[token[3]];
+    return bytes[token[0]] == QUOTE && bytes[token[1]] == ':' && (after == ',' || after == '}') &&
+           (value == QUOTE || is_word(tokens, token[2], token[3]));
+}
+
+/* Passes such members of an object, from the name that is the token *next on. Returns whether it has
+ * ended; *next is then the token after it, and else that of the next name. */
 static inline bool pass_plain_members(struct tokens *tokens, struct level *level, unsigned depth,
                                       size_t *next)
 {
     const uint32_t *token = tokens->next - 1;
-    const size_t length = tokens->length;
-    const char *bytes = tokens->bytes;
     bool ended = false;
-    while (!ended && tokens->end - token >= 4 && token[3] < length) {
-        const char value = bytes[token[2]], after = bytes[token[3]];
-        ended = after == '}';
-        if (bytes[token[0]] != QUOTE || bytes[token[1]] != ':' || (after != ',' && !ended) ||
-            (value != QUOTE && !is_word(tokens, token[2], token[3]))) {
-            ended = false;
-            break;
+    while (!ended && tokens->end - token >= 4 && token[3] < tokens->length &&
+           is_plain_member(tokens, token)) {
+        const unsigned which = level->live == 0
+                                   ? 0
+                                   : match_plain(tokens, level, depth, token[0] + 1, token[1]);
+        if (which != 0) {
+            begin_member(tokens->search, level, which);
+            end_member(tokens->search, level, depth, span_of(tokens, token[2], token[3]));
         }
-        if (level->live != 0) {
-            const unsigned which = match_plain(tokens, level, depth, token[0] + 1, token[1]);
-            if (which != 0) {
-                begin_member(tokens->search, level, which);
-                end_member(tokens->search, level, depth, span_of(tokens, token[2], token[3]));
-            }
-        }
+        ended = tokens->bytes[token[3]] == '}';
         token += 4;
     }
     tokens->next = token;
@@ -614,4 +621,31 @@ bool json_find_next(struct json_lines *lines, struct span line, struct json_sear
     lines->next = (size_t)(tokens.next - lines->token);
     lines->next -= at != tokens.length;
     return found;
+}
+
+bool json_find_member(struct json_lines *lines, struct span line, const struct json_step *step,
+                      struct span *value)
+{
+    const uint32_t *token = lines->token + lines->next, *end = lines->token + lines->n;
+    const struct tokens tokens = {.lines = lines,
+                                  .bytes = lines->bytes,
+                                  .length = (size_t)(span_end(line) - lines->bytes)};
+    *value = (struct span){NULL, 0};
+    if (token == end || *token >= tokens.length || lines->bytes + *token != line.bytes ||
+        *line.bytes != '{')
+        return false;
+    for (token++;; token += 4) {
+        /* After four tokens comes another, if only the end. */
+        if (end - token < 5 || token[3] >= tokens.length || !is_plain_member(&tokens, token) ||
+            lines->limit - lines->bytes - (ptrdiff_t)token[0] < 9)
+            return false;
+        if (is_name_of(&tokens, step, token[0] + 1, token[1]))
+            *value = span_of(&tokens, token[2], token[3]);
+        if (lines->bytes[token[3]] == '}')
+            break;
+    }
+    if (token[4] != tokens.length)
+        return false;
+    lines->next = (size_t)(token + 5 - lines->token);
+    return true;
 }

@@ -70,6 +70,11 @@ struct span json_decode(struct span string, char *buffer);
  * which has as many bytes as it has. */
 struct span json_compact(struct span value, char *buffer);
 
+/* The same for the commonest lines and recipes alone: an object whose members are strings without
+ * escapes, numbers and words, and one member of it that is wanted. *value: NULL if it lacks that. */
+bool json_find_member(struct json_lines *lines, struct span line, const struct json_step *step,
+                      struct span *value);
+
 static inline bool json_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
