@@ -476,6 +476,37 @@ static int pass_header_line(struct pipeline *pipeline, const struct batch *batch
     return output_write(plan->output, batch->header_line, length, fault) == length ? 0 : -1;
 }
 
+/* Leaves out the first line of a batch, a row of several lines, with `one_line`. */
+static void leave_out(struct pipeline *pipeline, struct batch *batch, const char *input)
+{
+    struct batch line = *batch;
+    line.n = 1;
+    count_as_read(pipeline->plan.counts, &line, NULL, input);
+    pipeline->plan.counts->unfit++;
+    batch_skip(batch, 1);
+}
+
+/* How many lines precede the first of another shard. */
+static size_t count_own(const struct shard *shard, const struct batch *batch)
+{
+    size_t n = 0;
+    while (n < batch->n && batch->shards[n] == shard->number)
+        n++;
+    return n;
+}
+
+/* That line i of a batch belongs to another shard. Returns PIPELINE_OTHER_SHARD. */
+static int tell_other_shard(const struct pipeline *pipeline, const struct batch *batch, size_t i,
+                            const char *input, struct fault *fault)
+{
+    fault_set(fault, filter_path(pipeline->plan.filter),
+              "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
+              " of %.150s belongs to shard %" PRIu32,
+              pipeline->shard.number, pipeline->shard.count, batch_line(batch, i), input,
+              batch->shards[i]);
+    return PIPELINE_OTHER_SHARD;
+}
+
 /* Writes what the lines of a chunk have left to write, even after a fault. `result` is that of the
  * chunk so far, and so is what this returns, unless an output fails. That is told even after a
  * fault of the input, which would let the next input be read. */
@@ -530,20 +561,17 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
             result = pass_header_line(pipeline, &batch, name, fault);
 
         /* 3. Pass the lines, up to one of another shard. */
-        for (size_t i = 0; result == 0 && pipeline->shard.count != 0 && i < batch.n; i++)
-            if (batch.shards[i] != pipeline->shard.number) {
-                others = batch.n - i;
-                batch.n = i;
-            }
+        if (result == 0 && pipeline->shard.count != 0) {
+            size_t own = count_own(&pipeline->shard, &batch);
+            others = batch.n - own;
+            batch.n = own;
+        }
         while (result == 0 && batch.n > 0) {
             struct batch fit = batch;
             if (plan->one_line && batch.lines != NULL)
                 fit.n = count_fit(&batch);
             if (fit.n == 0) {
-                fit.n = 1;
-                count_as_read(plan->counts, &fit, NULL, name);
-                plan->counts->unfit++;
-                batch_skip(&batch, 1);
+                leave_out(pipeline, &batch, name);
                 continue;
             }
             ptrdiff_t passed = pass_lines(pipeline, fit, name, fault);
@@ -558,14 +586,8 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
                 result = 1;
             }
         }
-        if (result == 0 && others > 0) {
-            fault_set(fault, filter_path(plan->filter),
-                      "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
-                      " of %.150s belongs to shard %" PRIu32,
-                      pipeline->shard.number, pipeline->shard.count, batch_line(&batch, 0), name,
-                      batch.shards[0]);
-            result = PIPELINE_OTHER_SHARD;
-        }
+        if (result == 0 && others > 0)
+            result = tell_other_shard(pipeline, &batch, 0, name, fault);
 
         /* 4. End the chunk. */
         if (result != 0 || batch.last) {
