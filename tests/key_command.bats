@@ -45,18 +45,6 @@ END
     says 'in: has a line longer than 5000 bytes'
 }
 
-@test "many lines, with one thread or two" {
-    mixed_lines 100000 30000 | awk '{ print $0 " " NR }' >in
-    cut -d ' ' -f 2 in >wanted
-    local jobs
-    for jobs in 1 2; do
-        succeeds unseen key -f 2 -j $jobs in
-        same "$out" wanted
-    done
-    succeeds unseen key --tag -f 2 < <(cat in)
-    same "$out" <(sed 's/^/key\t/' wanted)
-}
-
 @test "long lines: longer than what is gathered, and than 64 KiB of fields" {
     local n
     for n in 65536 262143 262144 262145 3000000; do
