@@ -233,8 +233,11 @@ static void memory_layers(void)
 static void n_lines_fit(void)
 {
     static const double grid[] = {0.5, 0.25, 0.1, 0.05, 0.02, 0.0101, 0.01, 1e-3, 1e-6, 1e-12};
-    for (uint64_t n = 1; n <= 1000000000; n = n < 10 ? n + 1 : n * 7 + 3)
-        for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
+    /* That an emulator computes the same, the digest says. */
+    const size_t step = tap_brief() ? 3 : 1;
+    const uint64_t more = tap_brief() ? 2401 : 7;
+    for (uint64_t n = 1; n <= 1000000000; n = n < 10 ? n + 1 : n * more + 3)
+        for (size_t i = 0; i < sizeof grid / sizeof *grid; i += step)
             for (unsigned kind = 0; kind < 3; kind++) {
                 struct filter_plan plan = {.rate = grid[i], .capacity = n, .fixed = kind == 1};
                 struct forecast forecast;
