@@ -119,10 +119,11 @@ $(BUILD)/unseen: $(OBJECTS) $(BUILD)/sources $(BUILD)/config.mk
 	$(SAY) "  LINK    $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(OBJECTS) $(ALL_LDLIBS)
 
+# OBJECT_FLAGS: for the program's own files, where they change nothing that is compiled (.ci/run).
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D)
 	$(SAY) "  CC      $<"
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(OBJECT_FLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/completions/generate: $(GENERATOR) $(PARTS) $(BUILD)/sources $(BUILD)/config.mk Makefile
 	$(call program,$(PARTS))

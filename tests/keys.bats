@@ -612,6 +612,7 @@ END
     succeeds "$repository/tests/key/oracle_json.py" "$UNSEEN" 10000 1
 }
 
+# bats test_tags=oracle
 @test "rows of several lines: Python's csv and the rules say the same as the program" {
     need python3
     succeeds "$repository/tests/key/oracle_rows.py" "${UNSEEN%/*}/tests/key/oracle_rows" 10000 1

@@ -102,6 +102,7 @@ lacks() {
 }
 
 # At high rates a layer counts fewer lines than it is made for: some look seen on the way.
+# bats test_tags=rate
 @test "parts that fit, at high rates: one layer, and no more false drops than p" {
     local rate
     input 40000 500000 >others
@@ -334,6 +335,7 @@ sum_holds() {
 END
 }
 
+# bats test_tags=rate
 @test "merged every week, a filter is about as large as one that saw all lines, and its rate holds" {
     local way week each=4000 first last
     for way in week both; do

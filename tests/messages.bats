@@ -20,6 +20,7 @@ messages() {
     run -1 grep -vE '^unseen: ([^ ].*: .+|.* is missing \(.*\))$' said
 }
 
+# bats test_tags=tool
 @test "another message, another status, a line printed, a file changed: each is told, and can be accepted" {
     local fault
     cat >right <<'END'

@@ -71,6 +71,7 @@ END
 }
 
 # (The grid of all: tests/unit/test_growth.c.)
+# bats test_tags=rate
 @test "n lines fit at every rate, more make it grow; plan and stats agree" {
     local n p name
     while read -r n p; do

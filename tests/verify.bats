@@ -168,6 +168,7 @@ sound() {
     exits 0 unseen verify f.bf && prints ''
 }
 
+# bats test_tags=rate
 @test "sound filters of all kinds, merged ones, too, at all rates: nothing is found" {
     local first p kind
     # Small layers, whose rate by chance is above the one they were made for.
