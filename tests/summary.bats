@@ -286,6 +286,9 @@ END
     need_signals
     exits 2 to /dev/full unseen --summary < <(seq 5)
     grep -q ': 5 lines read, 0 printed, 0 dropped' "$err" || complain 'printed'
+    # So it is not said of these lines that they have no key.
+    exits 2 to /dev/full unseen --jsonl -f id < <(seq 5)
+    says_lines 1 'standard output: No space left on device'
     # Of an output that takes a part, its whole lines do.
     seq 100000 >in
     limited() { (ulimit -f 100; "$@" >part); }

@@ -366,7 +366,10 @@ int job_end(struct job *job, int status)
     return status;
 }
 
-void job_warn_of_no_key(const struct job *job)
+/* Whether a run tells of lines without a key. If none, or few of many, have one, the options may be
+ * wrong. Of JSON and columns with names, less says that something is; but only if it shows: a run
+ * that prints says nothing if it has printed none of these lines. */
+static bool tells_of_no_key(const struct job *job)
 {
     enum { ENOUGH = 1000, TENTH = 10 };
     const struct pipeline_plan *plan = &job->plan;
@@ -374,25 +377,34 @@ void job_warn_of_no_key(const struct job *job)
     const struct recipe *recipe = recipe_of(job);
     const struct keyless *lacking = &counts->keyless[NO_KEY], *idle = &counts->keyless[NO_KEY_IDLE],
                          *not_json = &counts->keyless[NO_KEY_NOT_JSON];
-    const char *name = plan->filter != NULL ? filter_name(plan->filter) : job->options->asked->name;
-
-    /* 1. Is it to be said? If none, or few of many, have a key: the options may be wrong. Of JSON
-     * and columns with names, less says that something is; but only if it shows. */
     uint64_t none = lacking->read + not_json->read, lines = counts->read - idle->read;
-    bool tells = none == lines || (none > lines / 2 && lines >= ENOUGH);
+    bool many = none > 0 && (none == lines || (none > lines / 2 && lines >= ENOUGH));
     bool prints = plan->output != NULL || job->shards != NULL;
-    if (prints && (recipe->syntax == SYNTAX_JSONL || recipe_has_column_names(recipe))) {
-        bool tags = plan->verb == PIPELINE_TAG || plan->verb == PIPELINE_TAG_NEW; /* all lines */
-        uint64_t wrong = tags ? not_json->read : not_json->selected;
-        uint64_t shown = wrong + (tags ? lacking->read : lacking->selected);
-        uint64_t printed = tags ? counts->read : counts->selected;
-        uint64_t without_data = tags ? idle->read : idle->selected;
-        tells = shown > 0 && (tells || wrong > 0 || TENTH * shown + without_data >= printed);
-    }
-    if (none == 0 || !tells)
+    if (!prints || (recipe->syntax != SYNTAX_JSONL && !recipe_has_column_names(recipe)))
+        return many;
+    bool tags = plan->verb == PIPELINE_TAG || plan->verb == PIPELINE_TAG_NEW; /* all lines */
+    uint64_t printed = tags ? counts->read : counts->selected;
+    uint64_t without_data = tags ? idle->read : idle->selected;
+    uint64_t wrong = tags ? not_json->read : not_json->selected;
+    uint64_t shown = wrong + (tags ? lacking->read : lacking->selected);
+    /* If an output has failed, lines were selected that are not printed. */
+    return shown > 0 && printed > 0 &&
+           (many || wrong > 0 || TENTH * shown + without_data >= printed);
+}
+
+void job_warn_of_no_key(const struct job *job)
+{
+    const struct pipeline_plan *plan = &job->plan;
+    const struct pipeline_counts *counts = &job->counts;
+    const struct recipe *recipe = recipe_of(job);
+    const struct keyless *lacking = &counts->keyless[NO_KEY],
+                         *not_json = &counts->keyless[NO_KEY_NOT_JSON];
+    uint64_t lines = counts->read - counts->keyless[NO_KEY_IDLE].read;
+    const char *name = plan->filter != NULL ? filter_name(plan->filter) : job->options->asked->name;
+    if (!tells_of_no_key(job))
         return;
 
-    /* 2. What is it that they lack, and which is the first? */
+    /* 1. What is it that they lack, and which is the first? */
     char lacks[KEY_OPTIONS_WORDS], path[KEY_OPTIONS_WORDS] = "", words[RECIPE_TEXT + 1] = " ";
     char first[2][256], has_no[sizeof lacks + 128] = "", is_no_json[128] = "";
     const struct keyless *kinds[] = {lacking, not_json};
@@ -410,10 +422,10 @@ void job_warn_of_no_key(const struct job *job)
     else if (not_json->read > 0)
         snprintf(is_no_json, sizeof is_no_json, "%" PRIu64 " of %" PRIu64 " %s not JSON ",
                  not_json->read, counts->read, number_of(counts->read, "line is", "lines are"));
-    if (none == lines && lacking->read > 0)
+    if (lacking->read > 0 && lacking->read + not_json->read == lines)
         key_options_path(recipe, path);
 
-    /* 3. The way out shows these lines. */
+    /* 2. The way out shows these lines. */
     recipe_text(recipe, words + 1);
     int syntax = recipe->syntax == SYNTAX_CSV ? (int)strlen(" --csv") : 0;
     bool nul = plan->ends.delimiter == '\0';
