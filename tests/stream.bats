@@ -152,7 +152,7 @@ peaks_below() {
     [[ $(tr -d 123 <got | wc -l) -eq 3 ]]
 }
 
-@test "long lines: memory for the key of the longest: as much again, or with CSV and JSON three times" {
+@test "long lines: memory for the key of the longest: as much again; with CSV and JSON more" {
     need_memory_figures
     local command bytes most
     while IFS='|' read -r command bytes most; do
