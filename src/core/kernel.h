@@ -70,9 +70,9 @@ struct kernel {
      * strings; where a string, a number or a word begins, or anything else that is no blank; in
      * strings the backslashes that begin an escape, and control bytes; and delimiters, which end a
      * string, too. Stores their offsets. Goes on while there is room for TOKENS_LEAST. Returns how
-     * many there are. `readable`, at least `length` and at most UINT32_MAX, bytes may be read. */
-    size_t (*tokens)(const char *bytes, size_t length, size_t readable, struct token_scan *scan,
-                     uint32_t *tokens, size_t most);
+     * many there are. `length` is at most UINT32_MAX. */
+    size_t (*tokens)(const char *bytes, size_t length, struct token_scan *scan, uint32_t *tokens,
+                     size_t most);
 
     /* For each of `n` keys with seen[i] == 0: seen[i] = 1 if all its bits are set. */
     void (*test)(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen);

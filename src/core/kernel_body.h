@@ -612,8 +612,8 @@ INLINE void store_bits(uint32_t *out, uint32_t first, uint64_t bits)
 #endif
 
 KERNEL_TARGET
-static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
-                            struct token_scan *scan, uint32_t *tokens, size_t most)
+static size_t kernel_tokens(const char *bytes, size_t length, struct token_scan *scan,
+                            uint32_t *tokens, size_t most)
 {
     const char delimiter = scan->delimiter;
     uint64_t inside = scan->inside ? UINT64_MAX : 0, before = scan->escaped, word = scan->word;
@@ -622,13 +622,12 @@ static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
     for (; at < length && found + TOKENS_LEAST <= most; at += step) {
         char last[64];
         const char *chunk = bytes + at;
-        uint64_t valid = length - at < 64 ? (UINT64_C(1) << (length - at)) - 1 : UINT64_MAX;
-        if (readable - at < 64)
-            chunk = memcpy(last, chunk, readable - at);
+        if (length - at < 64) /* behind the last bytes are blanks */
+            chunk = memcpy(memset(last, ' ', sizeof last), chunk, length - at);
 
         /* 1. Strings: from a quote to the next that no backslash escapes. */
-        uint64_t backslashes = DELIMITER_MASK(chunk, '\\') & valid;
-        uint64_t quotes = DELIMITER_MASK(chunk, '"') & valid, escapes = 0;
+        uint64_t backslashes = DELIMITER_MASK(chunk, '\\');
+        uint64_t quotes = DELIMITER_MASK(chunk, '"'), escapes = 0;
         if ((backslashes | before) != 0) {
             uint64_t escaped;
             escapes = find_escapes(backslashes, &before, &escaped);
@@ -638,21 +637,20 @@ static size_t kernel_tokens(const char *bytes, size_t length, size_t readable,
         stray |= escapes & ~within;
 
         /* 2. What is outside them: a word is all that is nothing else. */
-        uint64_t ends = DELIMITER_MASK(chunk, delimiter) & valid;
+        uint64_t ends = DELIMITER_MASK(chunk, delimiter);
         uint64_t blanks = DELIMITER_MASK(chunk, ' ');
-        uint64_t controls = CONTROL_MASK(chunk) & valid & ~ends;
+        uint64_t controls = CONTROL_MASK(chunk) & ~ends;
         bool cut = (ends & within) != 0;
         if (controls != 0) {
             blanks |= (DELIMITER_MASK(chunk, '\t') | DELIMITER_MASK(chunk, '\r') |
                        DELIMITER_MASK(chunk, '\n')) &
                       ~ends;
-            controls &= within | ~blanks;
+            controls &= within; /* others are words */
         }
         uint64_t punctuation = PUNCTUATION_MASK(chunk) & ~within;
         uint64_t words = ~(within | quotes | blanks | ends | punctuation);
         uint64_t begin = words & ~(words << 1 | word);
-        uint64_t mask = (punctuation | ((quotes | escapes) & within) | begin | controls | ends) &
-                        valid;
+        uint64_t mask = punctuation | ((quotes | escapes) & within) | begin | controls | ends;
         inside = (uint64_t)0 - (within >> 63);
         word = words >> 63;
         step = 64;

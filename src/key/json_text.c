@@ -360,12 +360,11 @@ bool json_find(struct span text, struct json_search *search)
 /* --- over tokens --- */
 
 void json_lines_begin(struct json_lines *lines, const struct kernel *kernel, const char *first,
-                      const char *end, const char *limit, char delimiter)
+                      const char *end, char delimiter)
 {
     lines->kernel = kernel;
     lines->bytes = first;
     lines->end = end;
-    lines->limit = limit;
     lines->scan = (struct token_scan){.delimiter = delimiter};
     lines->n = lines->next = 0;
 }
@@ -375,8 +374,7 @@ static __attribute__((noinline)) void find_more(struct json_lines *lines)
 {
     size_t length = (size_t)(lines->end - lines->bytes);
     lines->next = 0;
-    lines->n = lines->kernel->tokens(lines->bytes, length, (size_t)(lines->limit - lines->bytes),
-                                     &lines->scan, lines->token, JSON_TOKENS);
+    lines->n = lines->kernel->tokens(lines->bytes, length, &lines->scan, lines->token, JSON_TOKENS);
     if (lines->scan.at == length)
         lines->token[lines->n++] = (uint32_t)length;
 }
@@ -460,7 +458,7 @@ static inline unsigned match_plain(const struct tokens *tokens, const struct lev
                                    unsigned depth, size_t at, size_t next)
 {
     unsigned which = 0;
-    if (tokens->lines->limit - tokens->bytes - (ptrdiff_t)at < 8)
+    if (tokens->lines->end - tokens->bytes - (ptrdiff_t)at < 8)
         return match_written(tokens, level, depth, at, next);
     for (unsigned i = 0, live = level->live; live != 0; i++, live >>= 1)
         if ((live & 1) != 0 &&
@@ -598,6 +596,8 @@ bool json_find_next(struct json_lines *lines, struct span line, struct json_sear
                             search};
     const size_t first = (size_t)(line.bytes - lines->bytes);
     size_t at;
+    if ((size_t)(lines->end - lines->bytes) > UINT32_MAX)
+        return false;
     /* 1. What is left of lines that were not taken is passed over, and a byte order mark, with
      * nothing but blanks behind it. */
     do
@@ -637,7 +637,7 @@ bool json_find_member(struct json_lines *lines, struct span line, const struct j
     for (token++;; token += 4) {
         /* After four tokens comes another, if only the end. */
         if (end - token < 5 || token[3] >= tokens.length || !is_plain_member(&tokens, token) ||
-            lines->limit - lines->bytes - (ptrdiff_t)token[0] < 9)
+            lines->end - lines->bytes - (ptrdiff_t)token[0] < 9)
             return false;
         if (is_name_of(&tokens, step, token[0] + 1, token[1]))
             *value = span_of(&tokens, token[2], token[3]);

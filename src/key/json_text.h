@@ -47,33 +47,32 @@ bool json_find(struct span text, struct json_search *search);
 enum { JSON_TOKENS = 1024 };
 struct json_lines {
     const struct kernel *kernel;
-    const char *bytes, *end, *limit;
+    const char *bytes, *end;
     struct token_scan scan;
     size_t n, next; /* tokens that were found; the next one */
     uint32_t token[JSON_TOKENS + 1];
 };
 
 /* Begins with the bytes first..end, each line of which ends with the delimiter, but perhaps the
- * last. Bytes up to `limit` may be read. */
+ * last. */
 void json_lines_begin(struct json_lines *lines, const struct kernel *kernel, const char *first,
-                      const char *end, const char *limit, char delimiter);
+                      const char *end, char delimiter);
 
 /* As json_find, for the next line, or one after it: true only if it is an array or object, and not
- * too deep; a byte order mark may be before it. */
+ * too deep, and all lines have less than 4 GB; a byte order mark may be before it. */
 bool json_find_next(struct json_lines *lines, struct span line, struct json_search *search);
-
-/* The contents of a string of a text, decoded: in place if it has no escapes, otherwise in `buffer`,
- * which has as many bytes as they have. */
-struct span json_decode(struct span string, char *buffer);
-
-/* An array or object of a text without blanks: in place if it has none, otherwise in `buffer`,
- * which has as many bytes as it has. */
-struct span json_compact(struct span value, char *buffer);
 
 /* The same for the commonest lines and recipes alone: an object whose members are strings without
  * escapes, numbers and words, and one member of it that is wanted. *value: NULL if it lacks that. */
 bool json_find_member(struct json_lines *lines, struct span line, const struct json_step *step,
                       struct span *value);
+
+/* The contents of a string of a text, decoded: in place if it has no escapes, otherwise in `buffer`,
+ * which has as many bytes as they have. */
+struct span json_decode(struct span string, char *buffer);
+
+/* An array or object of a text, without blanks, in `buffer`, which has as many bytes as it has. */
+struct span json_compact(struct span value, char *buffer);
 
 static inline bool json_is_blank(char c)
 {

@@ -235,8 +235,7 @@ struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length,
     const struct span all = {line, length};
     struct span key = all;
     if (keyer->json != NULL)
-        json_lines_begin(&keyer->json->lines, keyer->kernel, line, line + length, line + length,
-                         '\n');
+        json_lines_begin(&keyer->json->lines, keyer->kernel, line, line + length, '\n');
     enum no_key why = make_key(keyer, kind, &key);
     if (why != HAS_KEY)
         return (struct key_text){line, length, reason(&keyer->recipe, all, why)};
@@ -273,8 +272,7 @@ static void hash_group(struct keyer *keyer, size_t column, const char *bytes, co
     size_t first = 0; /* of those that are not hashed yet */
     if (keyer->json != NULL && n > 0)
         json_lines_begin(&keyer->json->lines, keyer->kernel, bytes + starts[0],
-                         bytes + starts[n] - 1, bytes + starts[n] - 1,
-                         n > 1 ? bytes[starts[1] - 1] : '\n');
+                         bytes + starts[n] - 1, n > 1 ? bytes[starts[1] - 1] : '\n');
     if (column != 0)
         keyer->kernel->column(bytes, starts, kinds, n, recipe->separator, column, fields);
     for (size_t i = 0; i <= n; i++) {

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 enum { SIDE = 1 << 16, LINES = 24, LINE_MAX_BYTES = 2000, LEVELS = 70 };
+enum { LINE_BYTES = LINE_MAX_BYTES + LEVELS + 16 }; /* with the brackets at the end, and a change */
 
 static const struct kernel *kernels[KERNELS_MAX];
 static size_t kernel_count;
@@ -31,7 +32,7 @@ static void make_page(void)
 /* --- lines by chance --- */
 
 struct line {
-    char bytes[LINE_MAX_BYTES + LEVELS];
+    char bytes[LINE_BYTES];
     size_t length;
 };
 
@@ -86,7 +87,7 @@ static void add_value(struct line *line, struct chance *chance, unsigned depth)
                 add_string(line, chance);
             else
                 ADD_ONE(line, chance, "\"id\"", "\"i\\u0064\"", "\"a name of 16 b.\"", "\"id2\"",
-                        "\"a name\"", "\"\"");
+                        "\"a name\"", "\"8 bytes.\"", "\"8 bytes..\"", "\"\"");
             add_blanks(line, chance);
             add(line, ":");
             add_blanks(line, chance);
@@ -151,13 +152,14 @@ static void make_line(struct line *line, struct chance *chance)
 /* --- both ways --- */
 
 /* Decoded as they are, and to be found more than once. */
-static const char list[] = "id,0,a name of 16 b.,/,id2,/id,/id/id,/id/0,/0/id,/0/1/id2,/id/id/id/0";
+static const char list[] =
+    "id,0,a name of 16 b.,8 bytes.,/,id2,/id,/id/id,/id/0,/0/id,/0/1/id2,/id/id/id/0";
 static struct json_items items;
 
 struct found {
     bool text;
     struct json_search search;
-    char buffer[LINE_MAX_BYTES + LEVELS];
+    char buffer[LINE_BYTES];
 };
 
 static unsigned deepest(struct span line)
@@ -235,7 +237,7 @@ static void both_ways(void)
         /* Some lines that end where memory does, some of which are not asked for. */
         const char delimiter = "\n\n\n\0"[chance_below(&chance, 4)];
         size_t starts[LINES + 1] = {0}, n = chance_below(&chance, LINES) + 1, kept = 0;
-        static char all[LINES * (LINE_MAX_BYTES + LEVELS)];
+        static char all[LINES * LINE_BYTES];
         for (size_t i = 0; i < n && starts[i] + sizeof line.bytes < SIDE; i++) {
             make_line(&line, &chance);
             if (delimiter == '\0')
@@ -249,7 +251,7 @@ static void both_ways(void)
         char *bytes = page + SIDE - (starts[kept] - 1);
         memcpy(bytes, all, starts[kept] - 1);
         for (size_t k = 0; k < kernel_count; k++) {
-            json_lines_begin(&lines, kernels[k], bytes, page + SIDE, page + SIDE, delimiter);
+            json_lines_begin(&lines, kernels[k], bytes, page + SIDE, delimiter);
             for (size_t i = 0; i < kept; i++) {
                 if (chance_below(&chance, 8) == 0)
                     continue;
@@ -283,11 +285,34 @@ static void many_tokens(void)
                 at = stpcpy(at, i > 0 ? ",1" : "1");
             at = stpcpy(at, "],\"id\":\"found\"}");
             struct json_search search = {.n = 1, .item = &item, .buffer = buffer};
-            json_lines_begin(&lines, kernels[k], bytes, at, at, '\n');
+            json_lines_begin(&lines, kernels[k], bytes, at, '\n');
             tap_check(json_find_next(&lines, span_between(bytes, at), &search) &&
                           search.value[0].bytes == at - 8 && search.value[0].length == 7,
                       "%s: %zu blanks", kernels[k]->name, before);
         }
+}
+
+/* Offsets have 32 bits: lines of more bytes are left to the other way. */
+static void very_many_bytes(void)
+{
+    static const char text[] = "{\"id\":1}\n";
+    static struct json_lines lines;
+    char buffer[sizeof text];
+    const struct json_step step = json_step_of((struct span){"id", 2}, false);
+    const struct json_item item = {&step, 1};
+    struct json_search search = {.n = 1, .item = &item, .buffer = buffer};
+    char *bytes = mmap(NULL, (size_t)UINT32_MAX + 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!tap_check(bytes != MAP_FAILED && mprotect(bytes, SIDE, PROT_READ | PROT_WRITE) == 0,
+                   "mmap"))
+        return;
+    memcpy(bytes, text, sizeof text);
+    for (size_t more = 0; more < 2; more++) {
+        json_lines_begin(&lines, kernels[0], bytes, bytes + UINT32_MAX + more, '\n');
+        tap_check(json_find_next(&lines, (struct span){bytes, sizeof text - 2}, &search) ==
+                      (more == 0),
+                  "%zu more", more);
+    }
+    munmap(bytes, (size_t)UINT32_MAX + 1);
 }
 
 int main(void)
@@ -296,5 +321,6 @@ int main(void)
     make_page();
     tap_run("members are the same, over tokens and byte by byte", both_ways);
     tap_run("a line of very many tokens", many_tokens);
+    tap_run("lines of more than 4 GB", very_many_bytes);
     return tap_end();
 }
