@@ -128,7 +128,7 @@ static void make_line(struct line *line, struct chance *chance)
         add(line, ",");
     if (chance_below(chance, 3) != 0 || line->length == 0)
         return;
-    static const char bytes[] = "\"\\{}[]:, \t\r\x01\x7f\xef\xbb\xbf-0.eE1tn";
+    static const char bytes[] = "\"\\{}[]:, \t\r\x01\x1f\x7f\xef\xbb\xbf-0.eE1tn";
     const size_t at = chance_below(chance, line->length);
     switch (chance_below(chance, 4)) {
     case 0:
@@ -305,6 +305,7 @@ static void very_many_bytes(void)
     if (!tap_check(bytes != MAP_FAILED && mprotect(bytes, SIDE, PROT_READ | PROT_WRITE) == 0,
                    "mmap"))
         return;
+    memset(bytes, '[', SIDE); /* as many tokens */
     memcpy(bytes, text, sizeof text);
     for (size_t more = 0; more < 2; more++) {
         json_lines_begin(&lines, kernels[0], bytes, bytes + UINT32_MAX + more, '\n');
