@@ -13,7 +13,7 @@ struct span {
     size_t length;
 };
 
-/* Room for what is decoded from a line of CSV or JSON, and written anew in quotes. */
+/* Room for what is decoded from a row of CSV, and written anew in quotes. */
 #define SPAN_DECODED(length) (3 * (length) + 64)
 
 /* Opens and closes fields of CSV and strings of JSON. */

@@ -83,7 +83,10 @@ static void add_value(struct line *line, struct chance *chance, unsigned depth)
             return;
         }
         if (kind == 6) {
-            if (chance_below(chance, 2) == 0)
+            const size_t name = chance_below(chance, 80);
+            if (name == 0)
+                ADD_ONE(line, chance, "id", "7"); /* no string */
+            else if (name < 40)
                 add_string(line, chance);
             else
                 ADD_ONE(line, chance, "\"id\"", "\"i\\u0064\"", "\"a name of 16 b.\"", "\"id2\"",
@@ -267,6 +270,32 @@ static void both_ways(void)
     tap_check(members > ROUNDS / 4 * kernel_count, "only %u members", members);
 }
 
+/* Keys by all items at once, in no more than json_room, which ends where memory does. */
+static void keys_have_room(void)
+{
+    enum { ROUNDS = 20000 };
+    struct chance chance = {25};
+    static struct json_lines lines;
+    static struct line line;
+    unsigned keys = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const struct recipe recipe = {.syntax = SYNTAX_JSONL,
+                                      .trim = chance_below(&chance, 3) == 0,
+                                      .fold = chance_below(&chance, 3) == 0};
+        const struct kernel *kernel = kernels[chance_below(&chance, kernel_count)];
+        make_line(&line, &chance);
+        struct span all = {line.bytes, line.length}, key = all;
+        char *buffer = page + SIDE - json_room(&items, line.length);
+        json_lines_begin(&lines, kernel, line.bytes, line.bytes + line.length, '\n');
+        if (json_take(&recipe, &items, &lines, all, buffer, &key) == JSON_KEY) {
+            keys++;
+            tap_check(key.length <= items.n * (line.length + 1), "%.*s", (int)line.length,
+                      line.bytes);
+        }
+    }
+    tap_check(keys > ROUNDS / 40, "only %u keys", keys);
+}
+
 /* A line with more tokens than are found at a time, whatever is before it. */
 static void many_tokens(void)
 {
@@ -321,6 +350,7 @@ int main(void)
     kernel_count = kernel_all(kernels);
     make_page();
     tap_run("members are the same, over tokens and byte by byte", both_ways);
+    tap_run("keys of many items have room", keys_have_room);
     tap_run("a line of very many tokens", many_tokens);
     tap_run("lines of more than 4 GB", very_many_bytes);
     return tap_end();
