@@ -63,7 +63,7 @@ void json_lines_begin(struct json_lines *lines, const struct kernel *kernel, con
 bool json_find_next(struct json_lines *lines, struct span line, struct json_search *search);
 
 /* The same for the commonest lines and recipes alone: an object whose members are strings without
- * escapes, numbers and words, and one member of it that is wanted. *value: NULL if it lacks that. */
+ * escapes, numbers and words, and one member of it that is wanted. *value: NULL if it has none. */
 bool json_find_member(struct json_lines *lines, struct span line, const struct json_step *step,
                       struct span *value);
 
