@@ -1,6 +1,6 @@
 /*
- * kernel - the inner loops: find the lines or rows of a buffer, or the tokens of a line of JSON; test
- * keys, set keys, count bits.
+ * kernel - the inner loops: find the lines or rows of a buffer, or the tokens of lines of JSON;
+ * test keys, set keys, count bits.
  *
  * Each loop exists in several versions with the same results: a plain one, which runs on every
  * machine and which the other versions are tested against (tests/unit/test_kernel.c), and vector

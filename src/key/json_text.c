@@ -493,8 +493,8 @@ static inline bool is_plain_member(const struct tokens *tokens, const uint32_t t
            (value == QUOTE || is_word(tokens, token[2], token[3]));
 }
 
-/* Passes such members of an object, from the name that is the token *next on. Returns whether it has
- * ended; *next is then the token after it, and else that of the next name. */
+/* Passes such members of an object, from the name that is the token *next on. Returns whether it
+ * has ended; *next is then the token after it, and else that of the next name. */
 static inline bool pass_plain_members(struct tokens *tokens, struct level *level, unsigned depth,
                                       size_t *next)
 {
@@ -517,8 +517,8 @@ static inline bool pass_plain_members(struct tokens *tokens, struct level *level
     return ended;
 }
 
-/* The same steps as in pass_value, for an array or object, whose first token is at `at`. Returns the
- * token after it; or an offset behind the line. */
+/* The same steps as in pass_value, for an array or object, whose first token is at `at`. Returns
+ * the token after it; or an offset behind the line. */
 static inline size_t pass_tokens(struct tokens *tokens, size_t at)
 {
     enum { DEPTH = 64 };

@@ -67,8 +67,8 @@ bool json_find_next(struct json_lines *lines, struct span line, struct json_sear
 bool json_find_member(struct json_lines *lines, struct span line, const struct json_step *step,
                       struct span *value);
 
-/* The contents of a string of a text, decoded: in place if it has no escapes, otherwise in `buffer`,
- * which has as many bytes as they have. */
+/* The contents of a string of a text, decoded: in place if it has no escapes, otherwise in
+ * `buffer`, which has as many bytes as they have. */
 struct span json_decode(struct span string, char *buffer);
 
 /* An array or object of a text, without blanks, in `buffer`, which has as many bytes as it has. */

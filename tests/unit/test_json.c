@@ -102,7 +102,8 @@ static void add_value(struct line *line, struct chance *chance, unsigned depth)
     }
 }
 
-/* An object of plain members; or a text, or nearly one: a byte is changed, left out or added, or bytes at the end are. */
+/* An object of plain members; or a text, or nearly one: a byte is changed, left out or added, or
+ * bytes at the end are. */
 static void make_line(struct line *line, struct chance *chance)
 {
     line->length = 0;
