@@ -198,10 +198,11 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     enum recipe_found recipe = recipe_decode(bytes + KEY_RECIPE_AT, &found.recipe, rules);
     if (recipe == RECIPE_DAMAGED)
         return layer_damaged(0, "invalid key options", path, fault);
-    if (recipe == RECIPE_UNKNOWN) {
+    if (recipe != RECIPE_GOOD) {
         fault_set(fault, path, "was made with the rules %s, which this program does not support",
                   rules);
-        return fault_way_out(fault, "use a newer version of unseen");
+        return fault_way_out(fault, recipe == RECIPE_EARLIER ? "make it again"
+                                                             : "use a newer version of unseen");
     }
     const char *flaw = header_flaw(&found, bytes);
     if (flaw == NULL && found.layers_at > file_bytes)

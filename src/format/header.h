@@ -59,6 +59,7 @@ void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES]);
 enum recipe_found {
     RECIPE_GOOD,
     RECIPE_UNKNOWN, /* rules that this program does not have; `name` is as in "url/2", "csv/3" */
+    RECIPE_EARLIER, /* the same, but an earlier one had them */
     RECIPE_DAMAGED,
 };
 

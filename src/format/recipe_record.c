@@ -104,7 +104,9 @@ static enum recipe_found check_version(const char *rules, unsigned version, unsi
     if (version == wanted)
         return RECIPE_GOOD;
     snprintf(name, RECIPE_NAME, "%s/%u", rules, version);
-    return version > 0 && wanted > 0 ? RECIPE_UNKNOWN : RECIPE_DAMAGED;
+    if (version == 0 || wanted == 0)
+        return RECIPE_DAMAGED;
+    return version < wanted ? RECIPE_EARLIER : RECIPE_UNKNOWN;
 }
 
 enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe *recipe,

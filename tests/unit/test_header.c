@@ -158,6 +158,10 @@ static void check_refused(const struct file *file, const char *name, const char 
     struct fault fault;
     if (tap_check(is_refused(file, &fault), "%s: it opens", name))
         tap_check(strstr(fault.reason, says) != NULL, "%s: it says \"%s\"", name, fault.reason);
+    const bool earlier = strstr(name, "earlier rules") != NULL;
+    if (earlier || strstr(name, "later rules") != NULL)
+        tap_check(strstr(fault.way_out, earlier ? "make it again" : "newer version") != NULL,
+                  "%s: the way out is \"%s\"", name, fault.way_out);
 }
 
 /* --- round trip --- */
