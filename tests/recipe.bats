@@ -418,6 +418,11 @@ END
     creates --jsonl -f '"a.b",c' f.bf
     exits 0 unseen create --force --jsonl -f '"c.d",a.b' f.bf
     says_lines 2 'f a\.b: means a member of that name \(for b within a: /a/b; ' ': created'
+    # and as jq and JSONPath have it
+    exits 0 unseen create --force --jsonl -f .a.b f.bf
+    says_lines 2 'f \.a\.b: .*\(for b within a: /a/b; ' ': created'
+    exits 0 unseen create --force --jsonl -f 'c,$.b' f.bf
+    says_lines 2 'f \$\.b: .*\(for b: /b; ' ': created'
 }
 
 @test "a LIST that is none: what is wrong with it, and nothing is made" {

@@ -1,6 +1,7 @@
 #include "commands/key_options.h"
 
 #include "commands/message.h"
+#include "key/span.h"
 #include "text/number.h"
 
 #include <inttypes.h>
@@ -60,54 +61,72 @@ int key_options_apply(const struct options *options, struct recipe *recipe)
     return 0;
 }
 
-/* Whether an item of -f, at `item` and decoded in `name`, may be meant as a path. Then `within` is
- * how many bytes of the name precede its last dot, and `path` is the JSON Pointer. A name in quotes
- * is meant as it is. */
-static bool may_be_path(const char *item, const char *name, int *within, char *path)
+/* What may be meant by a member's name with dots, as in request.id. */
+struct dotted {
+    struct span around; /* request */
+    const char *last;   /* id */
+    char path[RECIPE_NAMES_BYTES + 2];
+};
+
+/* Whether an item of -f, at `item` and decoded in `name`, may be meant as a path: perhaps as jq or
+ * JSONPath have it, with . or $. before it. A name in quotes is meant as it is. */
+static bool may_be_path(const char *item, const char *name, struct dotted *dotted)
 {
+    char *path = dotted->path;
     const char *dot = strrchr(name, '.');
     if (*item == QUOTE || dot == NULL || dot[1] == '\0' || strpbrk(name, "/~") != NULL)
         return false;
-    *within = (int)(dot - name);
-    if (*within > 0)
-        *path++ = '/';
+    name += name[0] == '$' && name[1] == '.';
+    name += name[0] == '.';
+    dotted->last = dot + 1;
+    dotted->around = (struct span){name, dot > name ? (size_t)(dot - name) : 0};
+    *path++ = '/';
     for (; *name != '\0'; name++)
         *path++ = (char)(*name == '.' ? '/' : *name);
     *path = '\0';
     return true;
 }
 
+/* "id within request", or "id". */
+enum { MEANING = RECIPE_NAMES_BYTES + 16 };
+static void write_meaning(const struct dotted *dotted, char words[MEANING])
+{
+    const int length = (int)dotted->around.length;
+    snprintf(words, MEANING, "%s%s%.*s", dotted->last, length > 0 ? " within " : "", length,
+             dotted->around.bytes);
+}
+
 void key_options_tell_dots(const struct options *options)
 {
-    char name[RECIPE_NAMES_BYTES + 1], path[RECIPE_NAMES_BYTES + 2];
+    char name[RECIPE_NAMES_BYTES + 1], meaning[MEANING];
+    struct dotted dotted;
     const char *item = options->jsonl && options->fields != NULL ? options->fields : "", *next;
-    int within;
     for (next = item; *item != '\0'; item = next) {
         recipe_next_name(&next, name);
-        if (!may_be_path(item, name, &within, path))
+        if (!may_be_path(item, name, &dotted))
             continue;
-        message("%s %s: means a member of that name (for %s%s%.*s: %s; to avoid this note: /%s)",
-                options->spelled[OPTION_fields], name, name + within + 1,
-                within > 0 ? " within " : "", within, name, path, name);
+        write_meaning(&dotted, meaning);
+        message("%s %s: means a member of that name (for %s: %s; to avoid this note: /%s)",
+                options->spelled[OPTION_fields], name, meaning, dotted.path, name);
         return;
     }
 }
 
 const char *key_options_path(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS])
 {
-    char name[RECIPE_NAMES_BYTES + 1], path[RECIPE_NAMES_BYTES + 2], list[2 * sizeof path];
+    struct dotted dotted;
+    char name[RECIPE_NAMES_BYTES + 1], list[2 * sizeof dotted.path], meaning[MEANING];
     char quoted[QUOTE_MAX];
     const char *next = recipe->names;
-    int within;
     words[0] = '\0';
     if (recipe->syntax != SYNTAX_JSONL)
         return words;
     recipe_next_name(&next, name);
-    if (!may_be_path(recipe->names, name, &within, path))
+    if (!may_be_path(recipe->names, name, &dotted))
         return words;
-    snprintf(list, sizeof list, "%s%s%s", path, *next != '\0' ? "," : "", next);
-    snprintf(words, KEY_OPTIONS_WORDS, "for %s%s%.*s: -f %s", name + within + 1,
-             within > 0 ? " within " : "", within, name, quote_word(list, quoted));
+    write_meaning(&dotted, meaning);
+    snprintf(list, sizeof list, "%s%s%s", dotted.path, *next != '\0' ? "," : "", next);
+    snprintf(words, KEY_OPTIONS_WORDS, "for %s: -f %s", meaning, quote_word(list, quoted));
     return words;
 }
 
