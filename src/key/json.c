@@ -7,6 +7,16 @@
 
 /* --- items --- */
 
+/* Whether the steps of one item are the first of another, or all. */
+static bool leads_to(const struct json_item *item, const struct json_item *other)
+{
+    unsigned i = 0;
+    while (i < item->steps && i < other->steps &&
+           strcmp(item->step[i].name.bytes, other->step[i].name.bytes) == 0)
+        i++;
+    return i == item->steps;
+}
+
 void json_split_items(const struct recipe *recipe, struct json_items *items)
 {
     struct json_step *step = items->step;
@@ -31,6 +41,13 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
             if (*at == '\0')
                 break;
         }
+    }
+    items->nested = 0;
+    for (unsigned i = 0; i < items->n; i++) {
+        unsigned parts_of = 0;
+        for (unsigned k = 0; k < items->n; k++)
+            parts_of += leads_to(&items->item[k], &items->item[i]);
+        items->nested = parts_of > items->nested ? parts_of : items->nested;
     }
 }
 
@@ -126,7 +143,7 @@ static bool find_values(struct json_lines *lines, struct span line, struct json_
 enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
                          struct json_lines *lines, struct span line, char *buffer, struct span *key)
 {
-    char *scratch = buffer + items->n * (line.length + 1);
+    char *scratch = buffer + json_key_room(items, line.length);
     struct json_search search;
     struct span *values = search.value;
     search.n = items->n;

@@ -27,6 +27,7 @@ enum json_line {
 /* The recipe's items. Each step has a byte of their names, at least. */
 struct json_items {
     unsigned n;
+    unsigned nested; /* how many can be parts of one another */
     struct json_item item[RECIPE_NAMES_MAX];
     struct json_step step[RECIPE_NAMES_BYTES];
     char text[RECIPE_NAMES_BYTES + RECIPE_NAMES_MAX];
@@ -34,10 +35,17 @@ struct json_items {
 
 void json_split_items(const struct recipe *recipe, struct json_items *items);
 
-/* Room for keys of lines of so many bytes: items may be parts of others. */
+/* The most bytes of a key of a line of so many: each byte of that is in `nested` items at most, and
+ * commas are between them. */
+static inline size_t json_key_room(const struct json_items *items, size_t length)
+{
+    return items->nested * length + items->n;
+}
+
+/* Room for such keys, and to make them. */
 static inline size_t json_room(const struct json_items *items, size_t length)
 {
-    return (items->n + 1) * (length + 1);
+    return json_key_room(items, length) + length;
 }
 
 /* Takes the key of the next of some lines, or one after it. *key points into the line if possible,

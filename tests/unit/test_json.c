@@ -290,7 +290,7 @@ static void keys_have_room(void)
         json_lines_begin(&lines, kernel, line.bytes, line.bytes + line.length, '\n');
         if (json_take(&recipe, &items, &lines, all, buffer, &key) == JSON_KEY) {
             keys++;
-            tap_check(key.length <= items.n * (line.length + 1), "%.*s", (int)line.length,
+            tap_check(key.length <= json_key_room(&items, line.length), "%.*s", (int)line.length,
                       line.bytes);
         }
     }
@@ -346,6 +346,24 @@ static void very_many_bytes(void)
     munmap(bytes, (size_t)UINT32_MAX + 1);
 }
 
+/* Keys of lines of 100 MB are to have room, but not for each of 16 items that share no byte. */
+static void room(void)
+{
+    static const struct {
+        const char *list;
+        unsigned nested;
+    } rows[] = {{"id", 1},       {"id,name,/a/b,/a/c", 1}, {"/a,/ab,/a~1b", 1}, {"id,/id", 2},
+                {"/,//,///", 3}, {"/a/0/b,x,/a,/a/0", 3},  {"/a/b,/a/c,/a", 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct recipe recipe = {.syntax = SYNTAX_JSONL};
+        const char *wanted;
+        tap_check(recipe_parse_fields(&recipe, rows[i].list, &wanted) == NULL, "list");
+        json_split_items(&recipe, &items);
+        tap_check(items.nested == rows[i].nested, "%s: %u are parts of one another", rows[i].list,
+                  items.nested);
+    }
+}
+
 int main(void)
 {
     kernel_count = kernel_all(kernels);
@@ -354,5 +372,6 @@ int main(void)
     tap_run("keys of many items have room", keys_have_room);
     tap_run("a line of very many tokens", many_tokens);
     tap_run("lines of more than 4 GB", very_many_bytes);
+    tap_run("room for keys", room);
     return tap_end();
 }
