@@ -423,6 +423,10 @@ END
     says_lines 2 'f \.a\.b: .*\(for b within a: /a/b; ' ': created'
     exits 0 unseen create --force --jsonl -f 'c,$.b' f.bf
     says_lines 2 'f \$\.b: .*\(for b: /b; ' ': created'
+    # so is a blank that is part of a name
+    exits 0 unseen create --force --jsonl -f 'c, a' f.bf
+    says_lines 2 "f ' a': means a member with blanks in its name \(to avoid this note: '\" a\"'\)" ': created'
+    creates --force --jsonl -f 'c," a"' f.bf
 }
 
 @test "a LIST that is none: what is wrong with it, and nothing is made" {

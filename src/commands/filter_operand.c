@@ -210,7 +210,7 @@ static int make_filter(const char *path, const struct options *options, unsigned
     }
     if (filter_spec_header(options, &header) != 0)
         return -1;
-    key_options_tell_dots(options);
+    key_options_tell_names(options);
     int result = create_filter(path, &header, (enum create_found)there, &fault);
     if (result < 0)
         message_fault(&fault);

@@ -49,7 +49,7 @@ int job_parse(struct job *job, const struct options *options)
     if (operands == OPERANDS_FILES && key_options_apply(options, &job->recipe) != 0)
         return EXIT_TROUBLE;
     if (operands == OPERANDS_FILES || in_memory)
-        key_options_tell_dots(options);
+        key_options_tell_names(options);
     job->plan = (struct pipeline_plan){
         .verb = operands == OPERANDS_FILES ? PIPELINE_TAKE : PIPELINE_NEW,
         .counts = &job->counts,

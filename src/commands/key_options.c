@@ -96,13 +96,26 @@ static void write_meaning(const struct dotted *dotted, char words[MEANING])
              dotted->around.bytes);
 }
 
-void key_options_tell_dots(const struct options *options)
+/* Whether a name that is not in quotes has blanks at an end, as in "id, name". */
+static bool has_blanks(const char *item, const char *name)
+{
+    size_t length = strlen(name);
+    return *item != QUOTE && length > 0 && (name[0] == ' ' || name[length - 1] == ' ');
+}
+
+void key_options_tell_names(const struct options *options)
 {
     char name[RECIPE_NAMES_BYTES + 1], meaning[MEANING];
     struct dotted dotted;
     const char *item = options->jsonl && options->fields != NULL ? options->fields : "", *next;
     for (next = item; *item != '\0'; item = next) {
         recipe_next_name(&next, name);
+        if (has_blanks(item, name)) {
+            message("%s '%s': means a member with blanks in its name (to avoid this note: "
+                    "'\"%s\"')",
+                    options->spelled[OPTION_fields], name, name);
+            return;
+        }
         if (!may_be_path(item, name, &dotted))
             continue;
         write_meaning(&dotted, meaning);

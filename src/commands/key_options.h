@@ -19,9 +19,10 @@ int key_options_check(const struct options *options, enum option_id id);
  * above. */
 int key_options_apply(const struct options *options, struct recipe *recipe);
 
-/* With --jsonl, a name with a dot is that of a member, and no path: says so, once, if -f has one.
+/* With --jsonl, a name with a dot is that of a member, and no path; and blanks at its ends are part
+ * of it. Says so, once, if -f has such a name: if the member is not the first, nothing else would.
  * To be called where a filter or keys are made, not where a filter that exists is used. */
-void key_options_tell_dots(const struct options *options);
+void key_options_tell_names(const struct options *options);
 
 enum { KEY_OPTIONS_WORDS = RECIPE_TEXT + RECIPE_NAMES_BYTES + 64 };
 
