@@ -106,7 +106,7 @@ static bool has_blanks(const char *item, const char *name)
 void key_options_tell_names(const struct options *options)
 {
     char name[RECIPE_NAMES_BYTES + 1], meaning[MEANING];
-    struct dotted dotted;
+    struct dotted dotted = {.last = NULL};
     const char *item = options->jsonl && options->fields != NULL ? options->fields : "", *next;
     for (next = item; *item != '\0'; item = next) {
         recipe_next_name(&next, name);
@@ -127,7 +127,7 @@ void key_options_tell_names(const struct options *options)
 
 const char *key_options_path(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS])
 {
-    struct dotted dotted;
+    struct dotted dotted = {.last = NULL};
     char name[RECIPE_NAMES_BYTES + 1], list[2 * sizeof dotted.path], meaning[MEANING];
     char quoted[QUOTE_MAX];
     const char *next = recipe->names;

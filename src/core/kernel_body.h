@@ -600,13 +600,14 @@ INLINE uint64_t find_escapes(uint64_t backslashes, uint64_t *before, uint64_t *e
 /* Eight at a time, in as many steps for most words as for their neighbours. */
 INLINE void store_bits(uint32_t *out, uint32_t first, uint64_t bits)
 {
-    for (; bits != 0; out += 8)
+    for (; bits != 0; out += 8) {
         UNROLL
-    for (unsigned i = 0; i < 8; i++) {
-        uint32_t next = first + (uint32_t)FIRST_BIT(bits);
-        __asm__("" : "+r"(next)); /* eight are not to be collected in a vector */
-        out[i] = next;
-        bits &= bits - 1;
+        for (unsigned i = 0; i < 8; i++) {
+            uint32_t next = first + (uint32_t)FIRST_BIT(bits);
+            __asm__("" : "+r"(next)); /* eight are not to be collected in a vector */
+            out[i] = next;
+            bits &= bits - 1;
+        }
     }
 }
 #endif

@@ -121,8 +121,8 @@ static char *write_value(const struct recipe *recipe, struct span value, char *s
     return write_string(recipe, string_of(recipe, value, scratch), out);
 }
 
-/* Looks for the items in a line. Returns whether it is a text; if not, writers of
- * arrays with a value on each line may have put the bracket at its beginning or its end. */
+/* Looks for the items in a line. Returns whether it is a text; if not, writers of arrays with a
+ * value on each line may have put the bracket at its beginning or its end. */
 static bool find_values(struct json_lines *lines, struct span line, struct json_search *search)
 {
     const char *first = line.bytes, *end = span_end(line);

@@ -1,8 +1,8 @@
 /*
  * json - takes members of a line of JSON as its key.
  *
- * A line is a JSON text (json_text.h) with blanks around it. A byte order mark may be before it, and
- * a comma after it; or, if it is none otherwise, one bracket of the array that all lines are.
+ * A line is a JSON text (json_text.h) with blanks around it. A byte order mark may be before it,
+ * and a comma after it; or, if it is none otherwise, one bracket of the array that all lines are.
  *
  * An item of the recipe's names is the name of a top-level member, or a JSON Pointer (RFC 6901) if
  * it begins with a slash. Null is missing. A line has no key if the first item is missing or an

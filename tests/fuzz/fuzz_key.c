@@ -169,7 +169,8 @@ static void check_again(const struct again *again, struct key_text key)
     free(line);
 }
 
-/* Of a line from brace to brace: with a comma, or a bracket at one end, blanks, a byte order mark. */
+/* Of a line from brace to brace: with a comma, or a bracket at one end, blanks, a byte order
+ * mark. */
 static void check_around(struct keyer *keyer, const char *line, size_t length, struct key_text text)
 {
     static const char *const around[][2] = {

@@ -184,7 +184,8 @@ static unsigned deepest(struct span line)
     return most;
 }
 
-/* The second way takes each text that is an object or array and not too deep, and finds the same. */
+/* The second way takes each text that is an object or array and not too deep, and finds the
+ * same. */
 static void compare(const struct kernel *kernel, struct json_lines *lines, struct span line,
                     struct found *fast, bool member, unsigned *texts, unsigned *members)
 {
