@@ -42,6 +42,9 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
                 break;
         }
     }
+    items->one_member = items->n == 1 && items->item[0].steps == 1;
+    items->as_written = items->one_member && recipe->profile == PROFILE_LINE && !recipe->trim &&
+                        !recipe->fold;
     items->nested = 0;
     for (unsigned i = 0; i < items->n; i++) {
         unsigned parts_of = 0;
@@ -140,8 +143,9 @@ static bool find_values(struct json_lines *lines, struct span line, struct json_
                            (end[-1] == ']' && json_find(span_between(first, end - 1), search)));
 }
 
-enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
-                         struct json_lines *lines, struct span line, char *buffer, struct span *key)
+enum json_line json_take_any(const struct recipe *recipe, const struct json_items *items,
+                             struct json_lines *lines, struct span line, char *buffer,
+                             struct span *key)
 {
     char *scratch = buffer + json_key_room(items, line.length);
     struct json_search search;
@@ -151,16 +155,15 @@ enum json_line json_take(const struct recipe *recipe, const struct json_items *i
     search.buffer = scratch;
 
     /* 1. The values. The first of them must be there. */
-    if (items->n == 1 && items->item[0].steps == 1 &&
+    if (items->one_member && !items->as_written &&
         json_find_member(lines, line, items->step, values))
         search.escapes = false;
     else if (!find_values(lines, line, &search))
         return JSON_NO_TEXT;
-    if (is_null(values[0]))
+    if (json_is_missing(values[0]))
         return JSON_NO_MEMBER;
-    bool string = json_is_string(values[0]);
-    if (string && (values[0].length == 2 ||
-                   (recipe->trim && string_of(recipe, values[0], scratch).length == 0)))
+    const bool string = json_is_string(values[0]);
+    if (string && recipe->trim && string_of(recipe, values[0], scratch).length == 0)
         return JSON_NO_MEMBER;
 
     /* 2. --by takes a string without its quotes. */

@@ -28,6 +28,8 @@ enum json_line {
 struct json_items {
     unsigned n;
     unsigned nested; /* how many can be parts of one another */
+    bool one_member; /* one item of one step, */
+    bool as_written; /* and the key is its value as it is written, if that has no escapes */
     struct json_item item[RECIPE_NAMES_MAX];
     struct json_step step[RECIPE_NAMES_BYTES];
     char text[RECIPE_NAMES_BYTES + RECIPE_NAMES_MAX];
@@ -52,8 +54,18 @@ static inline size_t json_room(const struct json_items *items, size_t length)
  * otherwise into `buffer`, which has json_room bytes. --trim and -i are applied to the contents of
  * strings. With a profile, which takes one item, the key is the string itself, not yet in lower
  * case. One pass over the line, and up to three more byte by byte if the first does not take it. */
-enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
-                         struct json_lines *lines, struct span line, char *buffer,
-                         struct span *key);
+enum json_line json_take_any(const struct recipe *recipe, const struct json_items *items,
+                             struct json_lines *lines, struct span line, char *buffer,
+                             struct span *key);
+
+/* Most lines and recipes need no more than the first of these. */
+static inline enum json_line json_take(const struct recipe *recipe, const struct json_items *items,
+                                       struct json_lines *lines, struct span line, char *buffer,
+                                       struct span *key)
+{
+    if (!items->as_written || !json_find_member(lines, line, items->step, key))
+        return json_take_any(recipe, items, lines, line, buffer, key);
+    return json_is_missing(*key) ? JSON_NO_MEMBER : JSON_KEY;
+}
 
 #endif

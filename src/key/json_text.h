@@ -90,4 +90,11 @@ static inline bool json_is_container(struct span value)
     return value.length > 0 && (value.bytes[0] == '{' || value.bytes[0] == '[');
 }
 
+/* Whether a value is not there, null or "". */
+static inline bool json_is_missing(struct span value)
+{
+    return value.length == 0 || value.bytes[0] == 'n' ||
+           (value.length == 2 && value.bytes[0] == QUOTE);
+}
+
 #endif
