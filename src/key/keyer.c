@@ -8,6 +8,7 @@
 #include "key/json.h"
 #include "key/url.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,7 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
             return NO_KEY;
         break;
     case SYNTAX_JSONL:
+        assert(keyer->json != NULL);
         json = json_take(recipe, &keyer->json->items, &keyer->json->lines, *text, keyer->text,
                          text);
         if (json != JSON_KEY)
