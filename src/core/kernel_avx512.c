@@ -16,6 +16,7 @@
 #define BLOCK_ADD avx512_block_add
 #define DELIMITER_MASK avx512_delimiter_mask
 #define WITHIN_MASK avx512_within_mask
+#define FIRST_BIT _tzcnt_u64
 #define STORE_BITS avx512_store_bits
 #define CONTROL_MASK avx512_control_mask
 #define PUNCTUATION_MASK avx512_punctuation_mask

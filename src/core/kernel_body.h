@@ -12,10 +12,10 @@
  *   DELIMITER_MASK(bytes, delimiter)   64 bits: which of 64 bytes are the delimiter
  *   WITHIN_MASK(quotes)                64 bits: bit i is the parity of the quotes up to bit i
  *   CONTROL_MASK(bytes)                64 bits: which of 64 bytes are below 0x20
+ *   PUNCTUATION_MASK(bytes)            64 bits: which of 64 bytes are one of {}[]:,
  *   FIRST_BIT(word)                    trailing zeros of 64 bits; of 0 any number
  *   STORE_BITS(out, first, word)       stores the number of each bit of 64 plus `first`, from the
  *                                      lowest on; may write up to 64 numbers and 16 more
- *   PUNCTUATION_MASK(bytes)            64 bits: which of 64 bytes are one of {}[]:,
  *   KERNEL_NONZERO(word)               a bit for each cell that is not zero
  *
  * How this loop was derived from the obvious one, step by step:
@@ -119,6 +119,10 @@ static inline uint64_t control_mask(const char *bytes)
         mask |= (uint64_t)((uint8_t)bytes[i] < 0x20) << i;
     return mask;
 }
+#endif
+
+#ifndef FIRST_BIT
+#define FIRST_BIT(word) (unsigned)__builtin_ctzll((word) | UINT64_C(1) << 63)
 #endif
 
 #ifndef PUNCTUATION_MASK
@@ -352,14 +356,13 @@ static size_t kernel_split(const char *bytes, size_t length, char delimiter, siz
     size_t at = starts[0];
     /* Takes 64 bytes at a time, and finds each delimiter in them by counting trailing zeros. If
      * lines are about 64 bytes long, whether there is a delimiter at all cannot be predicted; so an
-     * offset is always stored, but counts only if there is one. (Bit 63 is set because the count of
-     * trailing zeros of 0 is undefined.) */
+     * offset is always stored, but counts only if there is one. */
     for (; at + 64 <= length && found + 64 <= most; at += 64) {
         uint64_t mask = DELIMITER_MASK(bytes + at, delimiter);
         size_t next = found;
         found += (size_t)__builtin_popcountll(mask);
         do {
-            starts[++next] = at + (size_t)__builtin_ctzll(mask | UINT64_C(1) << 63) + 1;
+            starts[++next] = at + FIRST_BIT(mask) + 1;
             mask &= mask - 1;
         } while (mask != 0);
     }
@@ -391,7 +394,7 @@ INLINE size_t split_plain(const char *bytes, size_t length, char delimiter, size
             memset(kinds + found, 0, 64);
         found += count;
         do {
-            starts[++next] = *at + (size_t)__builtin_ctzll(mask | UINT64_C(1) << 63) + 1;
+            starts[++next] = *at + FIRST_BIT(mask) + 1;
             mask &= mask - 1;
         } while (mask != 0);
     }
@@ -461,7 +464,7 @@ INLINE unsigned take_block(const char *bytes, size_t length, const char *chunk, 
         kind |= (quotes & row) != 0 ? ROW_QUOTED : 0U;
         kind += (unsigned)__builtin_popcountll(several & row) * ROW_SEVERAL;
         *kinds++ = row_kind(kind);
-        *++starts = at + (size_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
+        *++starts = at + FIRST_BIT(ends) + 1;
         quotes &= ~row;
         several &= ~row;
         kind &= keep;
@@ -561,8 +564,7 @@ static void kernel_column(const char *bytes, const size_t *starts, const uint8_t
         size_t first = starts[i], end = starts[i + 1] - 1;
         if ((kinds[i] & ROW_ODD) != 0)
             continue;
-        if (end - first >= 3 && memcmp(bytes + first, BYTE_ORDER_MARK, 3) == 0)
-            first += 3;
+        first += mark_length(bytes + first, end - first);
         while (end > first && bytes[end - 1] == '\r')
             end--;
         if ((kinds[i] & ROW_QUOTED) != 0)
@@ -589,11 +591,6 @@ INLINE uint64_t find_escapes(uint64_t backslashes, uint64_t *before, uint64_t *e
     *before = escapes >> 63;
     return escapes;
 }
-
-/* Of a word that may be 0, and then any number. */
-#ifndef FIRST_BIT
-#define FIRST_BIT(word) (unsigned)__builtin_ctzll((word) | UINT64_C(1) << 63)
-#endif
 
 #ifndef STORE_BITS
 #define STORE_BITS store_bits

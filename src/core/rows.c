@@ -81,8 +81,9 @@ static size_t find_end(struct rows *rows, const char *bytes, size_t length)
     uint64_t kind = rows->kind;
     enum row_wrong wrong = ROW_RIGHT;
     size_t at = rows->at, found = 0;
-    if (state == AT_ROW && length - at >= 3 && memcmp(bytes + at, BYTE_ORDER_MARK, 3) == 0) {
-        at += 3;
+    const size_t mark = state == AT_ROW ? mark_length(bytes + at, length - at) : 0;
+    if (mark > 0) {
+        at += mark;
         state = AT_FIELD;
     }
     while (at < length && found == 0 && wrong == ROW_RIGHT) {

@@ -18,9 +18,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Of UTF-8. */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+/* The bytes of such a mark at the beginning; 0 without one. */
+static inline size_t mark_length(const char *bytes, size_t length)
+{
+    enum { MARK = sizeof BYTE_ORDER_MARK - 1 };
+    return length >= MARK && memcmp(bytes, BYTE_ORDER_MARK, MARK) == 0 ? MARK : 0;
+}
 
 /* How lines end. With a delimiter alone, at each one. */
 struct line_ends {
