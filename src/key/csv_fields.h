@@ -16,9 +16,7 @@
 /* A row, or another line with fields, without byte order mark and CRs. */
 static inline struct span csv_row(struct span line)
 {
-    const char *first = line.bytes, *end = span_end(line);
-    if (line.length >= 3 && memcmp(first, BYTE_ORDER_MARK, 3) == 0)
-        first += 3;
+    const char *first = line.bytes + mark_length(line.bytes, line.length), *end = span_end(line);
     while (end > first && end[-1] == '\r')
         end--;
     return span_between(first, end);

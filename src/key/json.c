@@ -56,11 +56,6 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
 
 /* --- values --- */
 
-static bool is_null(struct span value)
-{
-    return value.length == 0 || value.bytes[0] == 'n';
-}
-
 /* The contents of a string that is a value, trimmed if the recipe says so. */
 static struct span string_of(const struct recipe *recipe, struct span value, char *buffer)
 {
@@ -128,12 +123,8 @@ static char *write_value(const struct recipe *recipe, struct span value, char *s
  * value on each line may have put the bracket at its beginning or its end. */
 static bool find_values(struct json_lines *lines, struct span line, struct json_search *search)
 {
-    const char *first = line.bytes, *end = span_end(line);
-    if (json_find_next(lines, line, search))
-        return true;
-    if (line.length >= 3 && memcmp(first, BYTE_ORDER_MARK, 3) == 0)
-        first += 3;
-    if (json_find(span_between(first, end), search))
+    const char *first = line.bytes + mark_length(line.bytes, line.length), *end = span_end(line);
+    if (json_find_next(lines, line, search) || json_find(span_between(first, end), search))
         return true;
     while (first < end && json_is_blank(*first))
         first++;
@@ -182,7 +173,7 @@ enum json_line json_take_any(const struct recipe *recipe, const struct json_item
     for (unsigned i = 0; i < items->n; i++) {
         if (i > 0)
             *out++ = ',';
-        if (!is_null(values[i]))
+        if (!json_is_null(values[i]))
             out = write_value(recipe, values[i], scratch, out);
     }
     *key = span_between(buffer, out);

@@ -601,9 +601,10 @@ bool json_find_next(struct json_lines *lines, struct span line, struct json_sear
     do
         at = next_token(&tokens);
     while (at < first);
-    if (at == first && line.length > 3 && memcmp(line.bytes, BYTE_ORDER_MARK, 3) == 0) {
+    const size_t mark = mark_length(line.bytes, line.length);
+    if (at == first && mark > 0) {
         at = next_token(&tokens);
-        if (span_of(&tokens, first, at).length > 3)
+        if (span_of(&tokens, first, at).length > mark)
             at = SIZE_MAX;
     }
     /* 2. The text. */

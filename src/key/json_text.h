@@ -90,11 +90,15 @@ static inline bool json_is_container(struct span value)
     return value.length > 0 && (value.bytes[0] == '{' || value.bytes[0] == '[');
 }
 
-/* Whether a value is not there, null or "". */
+/* Whether a value is not there, or null; or "". */
+static inline bool json_is_null(struct span value)
+{
+    return value.length == 0 || value.bytes[0] == 'n';
+}
+
 static inline bool json_is_missing(struct span value)
 {
-    return value.length == 0 || value.bytes[0] == 'n' ||
-           (value.length == 2 && value.bytes[0] == QUOTE);
+    return json_is_null(value) || (value.length == 2 && json_is_string(value));
 }
 
 #endif

@@ -155,8 +155,9 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
             return json == JSON_NO_TEXT ? NO_KEY_NOT_JSON : NO_KEY;
         break;
     default:
-        if (recipe->trim && text->length >= 3 && memcmp(text->bytes, BYTE_ORDER_MARK, 3) == 0)
-            *text = (struct span){text->bytes + 3, text->length - 3};
+        if (recipe->trim)
+            *text = span_between(text->bytes + mark_length(text->bytes, text->length),
+                                 span_end(*text));
         *text = recipe_trim(recipe, *text);
         if (recipe->ranges > 0
                 ? !fields_select(recipe, *text, keyer->text, text)
@@ -193,25 +194,20 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
     if (recipe->fold && (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
         *text = fold(keyer, *text);
     /* An empty value is none, where one was asked for. */
-    return text->length > 0 || recipe->syntax == SYNTAX_JSONL ||
-                   (recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe))
-               ? HAS_KEY
-               : NO_KEY;
+    const bool whole = recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe);
+    return text->length > 0 || whole ? HAS_KEY : NO_KEY;
 }
 
 /* Whether a line of such bytes alone has no data. TABs that separate are empty fields. */
 static bool is_empty_byte(const struct recipe *recipe, char c)
 {
-    return (c == ' ' || c == '\t' || c == '\r' || c == '\n') &&
-           !(recipe->separated && c == recipe->separator);
+    return json_is_blank(c) && !(recipe->separated && c == recipe->separator);
 }
 
 /* Why this line has no key, if make_key has said `why`. */
 static enum no_key reason(const struct recipe *recipe, struct span line, enum no_key why)
 {
-    const char *first = line.bytes, *end = span_end(line);
-    if (line.length >= 3 && memcmp(first, BYTE_ORDER_MARK, 3) == 0)
-        first += 3;
+    const char *first = line.bytes + mark_length(line.bytes, line.length), *end = span_end(line);
     while (first < end && is_empty_byte(recipe, *first))
         first++;
     while (first < end && is_empty_byte(recipe, end[-1]))
