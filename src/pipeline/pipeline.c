@@ -495,15 +495,15 @@ static size_t count_own(const struct shard *shard, const struct batch *batch)
     return n;
 }
 
-/* That line i of a batch belongs to another shard. Returns PIPELINE_OTHER_SHARD. */
-static int tell_other_shard(const struct pipeline *pipeline, const struct batch *batch, size_t i,
+/* That the first line of a batch belongs to another shard. Returns PIPELINE_OTHER_SHARD. */
+static int tell_other_shard(const struct pipeline *pipeline, const struct batch *batch,
                             const char *input, struct fault *fault)
 {
     fault_set(fault, filter_path(pipeline->plan.filter),
               "is for shard %" PRIu32 " of %" PRIu32 ", and line %" PRIu64
               " of %.150s belongs to shard %" PRIu32,
-              pipeline->shard.number, pipeline->shard.count, batch_line(batch, i), input,
-              batch->shards[i]);
+              pipeline->shard.number, pipeline->shard.count, batch_line(batch, 0), input,
+              batch->shards[0]);
     return PIPELINE_OTHER_SHARD;
 }
 
@@ -587,7 +587,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
             }
         }
         if (result == 0 && others > 0)
-            result = tell_other_shard(pipeline, &batch, 0, name, fault);
+            result = tell_other_shard(pipeline, &batch, name, fault);
 
         /* 4. End the chunk. */
         if (result != 0 || batch.last) {
