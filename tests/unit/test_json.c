@@ -7,6 +7,7 @@
 #include "chance.h"
 #include "core/bytes.h"
 #include "core/rows.h"
+#include "guards.h"
 #include "tap.h"
 
 #include <string.h>
@@ -17,17 +18,7 @@ enum { LINE_BYTES = LINE_MAX_BYTES + LEVELS + 16 }; /* with the brackets at the 
 
 static const struct kernel *kernels[KERNELS_MAX];
 static size_t kernel_count;
-static char *page; /* of memory, before one that must not be touched */
-
-static void make_page(void)
-{
-    char *pages = mmap(NULL, 2 * SIDE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages, SIDE, PROT_READ | PROT_WRITE) != 0) {
-        perror("mmap");
-        exit(1);
-    }
-    page = pages;
-}
+static char *page; /* of memory, between guards */
 
 /* --- lines by chance --- */
 
@@ -368,7 +359,7 @@ static void room(void)
 int main(void)
 {
     kernel_count = kernel_all(kernels);
-    make_page();
+    page = guarded(SIDE);
     tap_run("members are the same, over tokens and byte by byte", both_ways);
     tap_run("keys of many items have room", keys_have_room);
     tap_run("a line of very many tokens", many_tokens);

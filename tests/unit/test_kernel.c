@@ -4,6 +4,7 @@
  */
 #include "core/kernel.h"
 
+#include "guards.h"
 #include "layer.h"
 #include "oracle.h"
 #include "tap.h"
@@ -19,17 +20,6 @@ static size_t kernel_count;
 /* --- split --- */
 
 enum { LENGTH_MAX = 300, ALIGNMENTS = 64, SIDE = 4096 };
-
-/* A page of memory between two that must not be touched. */
-static char *between_guards(void)
-{
-    char *pages = mmap(NULL, 3 * SIDE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages + SIDE, SIDE, PROT_READ | PROT_WRITE) != 0) {
-        perror("mmap");
-        exit(1);
-    }
-    return pages + SIDE;
-}
 
 /* Bytes of which one in `every` is the delimiter, and the others are near to it. */
 static void fill(struct chance *chance, char *bytes, size_t length, char delimiter, unsigned every)
@@ -76,7 +66,7 @@ static const unsigned densities[] = {1, 2, 10, 100, 1000000};
 static void split_at_guards(void)
 {
     struct chance chance = {5};
-    char *page = between_guards();
+    char *page = guarded(SIDE);
     for (size_t length = 0; length <= LENGTH_MAX; length++)
         for (size_t i = 0; i < sizeof densities / sizeof *densities; i++) {
             char delimiter = delimiters[(length + i) % sizeof delimiters];

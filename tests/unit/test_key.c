@@ -5,11 +5,11 @@
 #include "key/keyer.h"
 
 #include "chance.h"
+#include "guards.h"
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { SIDE = 4096 };
 
@@ -606,9 +606,7 @@ enum { RECIPES_MAX = 16 };
 /* A line that begins, or ends, where no memory is. */
 static void nothing_beside_the_line(void)
 {
-    char *pages = mmap(NULL, 3 * SIDE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages + SIDE, SIDE, PROT_READ | PROT_WRITE) != 0)
-        exit(1);
+    char *page = guarded(SIDE);
     struct recipe recipes[RECIPES_MAX];
     size_t n = some_recipes(recipes);
     for (size_t r = 0; r < n; r++) {
@@ -618,7 +616,7 @@ static void nothing_beside_the_line(void)
             char line[256];
             size_t length = hostile(&chance, line, sizeof line);
             for (unsigned end = 0; end < 2; end++) {
-                char *place = end ? pages + 2 * SIDE - length : pages + SIDE;
+                char *place = end ? page + SIDE - length : page;
                 memcpy(place, line, length);
                 /* What is told of a row may be wrong. */
                 for (unsigned kind = 0; kind <= (ROW_QUOTED | ROW_ODD); kind++) {
@@ -629,7 +627,6 @@ static void nothing_beside_the_line(void)
         }
         keyer_free(keyer);
     }
-    munmap(pages, 3 * SIDE);
 }
 
 /* Before the names of a query lie others, which are none of it. */

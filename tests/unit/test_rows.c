@@ -6,10 +6,10 @@
 
 #include "chance.h"
 #include "core/kernel.h"
+#include "guards.h"
 #include "tap.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum { SIDE = 4096, TEXT_MAX = 1500, ROWS_MAX = TEXT_MAX + 1 };
 
@@ -52,17 +52,7 @@ struct text {
     bool first;
 };
 
-static char *page; /* of memory, before one that must not be touched */
-
-static void make_page(void)
-{
-    char *pages = mmap(NULL, 2 * SIDE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages, SIDE, PROT_READ | PROT_WRITE) != 0) {
-        perror("mmap");
-        exit(1);
-    }
-    page = pages;
-}
+static char *page; /* of memory, between guards */
 
 static size_t line_end(const struct text *text, size_t at)
 {
@@ -513,7 +503,7 @@ static void end_to_end(void)
 int main(void)
 {
     kernel_count = kernel_all(kernels);
-    make_page();
+    page = guarded(SIDE);
     tap_run("small rows: how many there are, their kinds, and what is wrong", small_rows);
     tap_run("every version, cut and moved and begun again, on rows of chance", every_way);
     tap_run("every version, quotes at each place of a block", every_place);

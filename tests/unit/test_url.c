@@ -3,22 +3,14 @@
 #include "key/url.h"
 
 #include "chance.h"
+#include "guards.h"
 #include "tap.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum { SIDE = 4096, LINE_MAX_BYTES = 300 };
 
-static char *page; /* one page of memory between two that must not be touched */
-
-static void make_page(void)
-{
-    char *pages = mmap(NULL, 3 * SIDE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages + SIDE, SIDE, PROT_READ | PROT_WRITE) != 0)
-        exit(1);
-    page = pages + SIDE;
-}
+static char *page; /* of memory, between guards */
 
 /* --- the plain rules --- */
 
@@ -163,7 +155,7 @@ static void longest_lines(void)
 
 int main(void)
 {
-    make_page();
+    page = guarded(SIDE);
     tap_run("any byte and any %HH at any place", every_place);
     tap_run("lines of all that a URL is made of", many_lines);
     tap_run("the longest lines", longest_lines);
