@@ -212,7 +212,7 @@ END
 2|key --csv -f '"2019",2' names.csv|||-f *
 2|key --csv -f '"id' names.csv|||-f *
 0|key --tag --csv -f '!exported_at,etl_id' etl.csv etl2.csv|key\t1,x\nkey\t1,x\nkey\t2,x\nnone\t,wed,x,9\nkey\t1,x\nkey\t3,x\n|
-0|--csv -f '!exported_at,etl_id' -p 1e-9 <etl.csv|id,exported_at,n,etl_id\n1,mon,x,7\n2,wed,x,9\n,wed,x,9\n||filter in memory: 1 of 4 lines have no value in that field (first: line 5)
+0|--csv -f '!exported_at,etl_id' -p 1e-9 <etl.csv|id,exported_at,n,etl_id\n1,mon,x,7\n2,wed,x,9\n,wed,x,9\n||filter in memory: 1 of 4 lines has no value in that field (first: line 5)
 0|key --csv -f '!2,4-5' <(echo 1,2,3,4,5,6,7)|1,3,6,7\n|
 0|key --csv -f '!2-' <(echo 1,2,3)|1\n|
 2|key --csv -f '!1-' names.csv|||-f *
@@ -222,7 +222,7 @@ END
 0|key -t '\t' --header -f n,id a.tsv moved.tsv|5" disk\t1\n"x\t2\n"x\t\n"\t1\n"y\t3\n,\t4\n|
 0|key -t '\t' --header -f '!n' a.tsv|1\n2\n\t"x\n1\n|
 2|key -t '\t' --header -f nosuch a.tsv|||a.tsv: no column 'nosuch' (columns: id, n)
-0|--header -t '\t' -f id -p 1e-9 <a.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n||filter in memory: 1 of 4 lines have no 'id' (first: line 4)
+0|--header -t '\t' -f id -p 1e-9 <a.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n||filter in memory: 1 of 4 lines has no 'id' (first: line 4)
 0|--create -t '\t' --header -f n,id -p 1e-9 n.bf a.tsv 2>got && unseen --header n.bf moved.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n1\t"\nn\tid\n"y\t3\n,\t4\n|
 2|--header n.bf a.tsv moved.tsv|||moved.tsv: *columns*a.tsv*order
 2|key --header -f id a.tsv|||-f id: *

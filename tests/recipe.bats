@@ -250,7 +250,7 @@ some() {
         if [[ -z $said ]]; then
             silent_on_stderr
         else
-            says ": $said lines (have|are) "
+            says ": $said lines (has|have|is|are) "
         fi || { echo "row: $format|$first|$options|$parts|$said" && return 1; }
     done <<END
 n||f.bf|499k 500x|
@@ -319,12 +319,12 @@ END
         eval "${way/FILE/in}" >shown
         [[ $(tr '\0' '\n' <shown | grep -c ^none) -eq $n ]] || complain "shows: $(cat shown)"
     done <<'END'
---jsonl -f id||{"id":1}\n{"x":1}\n\n{"id":2\nhello\n|4|1 of 5 lines have no 'id' (first: line 2), 2 are not JSON (first: line 4);|--jsonl -f id
---jsonl -f id|one|{"id":1}\n{"id":2\n|1|1 of 3 lines are not JSON (first: line 2 of in);|--jsonl -f id
+--jsonl -f id||{"id":1}\n{"x":1}\n\n{"id":2\nhello\n|4|1 of 5 lines has no 'id' (first: line 2), 2 are not JSON (first: line 4);|--jsonl -f id
+--jsonl -f id|one|{"id":1}\n{"id":2\n|1|1 of 3 lines is not JSON (first: line 2 of in);|--jsonl -f id
 --jsonl -f u --by host||{"x":1}\n|1|1 of 1 line has no host in 'u' (first: line 1);|--jsonl -f u --by host
---jsonl -f request.id,b||{"x":1}\n{"x":2\n|2|1 of 2 lines have no 'request.id' (first: line 1), 1 is not JSON (first: line 2);for id within request: -f /request/id,b; |--jsonl -f request.id,b
+--jsonl -f request.id,b||{"x":1}\n{"x":2\n|2|1 of 2 lines has no 'request.id' (first: line 1), 1 is not JSON (first: line 2);for id within request: -f /request/id,b; |--jsonl -f request.id,b
 --csv --trim -f '"last, first",n'||n,"last, first"\n1,\n|1|1 of 1 line has no '"last, first"' (first: line 2);|--csv --header --trim -f '"last, first",n'
--t ';' -f id||id;n\n1;\n;2\n|1|1 of 2 lines have no 'id' (first: line 3);|--header -f id -t ';'
+-t ';' -f id||id;n\n1;\n;2\n|1|1 of 2 lines has no 'id' (first: line 3);|--header -f id -t ';'
 -f 2 -t ,|-z|a\0b\0|2|2 of 2 lines have no value in that field (first: line 1);|-f 2 -t ,
 -f 1 -t '\t'||\t\t\n\ta\n|2|2 of 2 lines have no value in that field (first: line 1);|-f 1 -t '\t'
 --by url|--header|h\na\nb\n|2|2 of 2 lines have no URL (first: line 2);|--header --by url

@@ -36,7 +36,7 @@ END
 END
     # a shop: addresses of several lines, one like a row, one like the header line, one empty
     runs --csv -f address <<'END'
-0|f.bf addresses.csv|order,address,note\n1,"Ida Brook\n4 Mill Lane\n\nOldby","call first"\n2,"Per Lund\n1,same street\norder,address,note",\n3,"",\n||f.bf: 1 of 4 lines have no 'address' (first: line 9)
+0|f.bf addresses.csv|order,address,note\n1,"Ida Brook\n4 Mill Lane\n\nOldby","call first"\n2,"Per Lund\n1,same street\norder,address,note",\n3,"",\n||f.bf: 1 of 4 lines has no 'address' (first: line 9)
 0|key --tag --csv -f address addresses.csv|key\t"Ida Brook\\n4 Mill Lane\\n\\nOldby"\nkey\t"Per Lund\\n1,same street\\norder,address,note"\nnone\t3,"",\nkey\t"Ida Brook\\n4 Mill Lane\\n\\nOldby"\n|
 END
     # by hand: blank lines, a line of one blank

@@ -413,15 +413,15 @@ void job_warn_of_no_key(const struct job *job)
         snprintf(first[i], sizeof *first, "(first: line %" PRIu64 "%s%.150s)", kinds[i]->line,
                  several ? " of " : "", several && kinds[i]->input != NULL ? kinds[i]->input : "");
     if (lacking->read > 0)
-        snprintf(has_no, sizeof has_no, "%" PRIu64 " of %" PRIu64 " %s no %s %s", lacking->read,
-                 counts->read, number_of(counts->read, "line has", "lines have"),
+        snprintf(has_no, sizeof has_no, "%" PRIu64 " of %" PRIu64 " %s %s no %s %s", lacking->read,
+                 counts->read, number_lines(counts->read), number_of(lacking->read, "has", "have"),
                  key_options_lacking(recipe, lacks), first[0]);
+    const char *is = number_of(not_json->read, "is", "are");
     if (not_json->read > 0 && lacking->read > 0)
-        snprintf(is_no_json, sizeof is_no_json, ", %" PRIu64 " %s not JSON ", not_json->read,
-                 number_of(not_json->read, "is", "are"));
+        snprintf(is_no_json, sizeof is_no_json, ", %" PRIu64 " %s not JSON ", not_json->read, is);
     else if (not_json->read > 0)
-        snprintf(is_no_json, sizeof is_no_json, "%" PRIu64 " of %" PRIu64 " %s not JSON ",
-                 not_json->read, counts->read, number_of(counts->read, "line is", "lines are"));
+        snprintf(is_no_json, sizeof is_no_json, "%" PRIu64 " of %" PRIu64 " %s %s not JSON ",
+                 not_json->read, counts->read, number_lines(counts->read), is);
     if (lacking->read > 0 && lacking->read + not_json->read == lines)
         key_options_path(recipe, path);
 
