@@ -13,7 +13,8 @@ const unsigned profile_versions[PROFILES] = {0, 1, 1, 1};
 bool recipe_is_whole_line(const struct recipe *recipe)
 {
     return recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_LINE &&
-           !recipe_has_list(recipe) && !recipe->trim && !recipe->fold;
+           !recipe_has_list(recipe) && !recipe->trim && !recipe->fold &&
+           recipe->patterns[0] == '\0';
 }
 
 bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
@@ -23,7 +24,8 @@ bool recipe_is_same(const struct recipe *recipe, const struct recipe *other)
            recipe->fold == other->fold && recipe->separated == other->separated &&
            recipe->separator == other->separator && recipe->ranges == other->ranges &&
            memcmp(recipe->range, other->range, sizeof recipe->range) == 0 &&
-           recipe->except == other->except && strcmp(recipe->names, other->names) == 0;
+           recipe->except == other->except && strcmp(recipe->names, other->names) == 0 &&
+           memcmp(recipe->patterns, other->patterns, sizeof recipe->patterns) == 0;
 }
 
 /* --- fields --- */

@@ -1,7 +1,7 @@
 /*
  * recipe - how a line becomes its key. A filter stores it, so that keys are always made alike.
  *
- * The key is made by these steps, in this order; steps 2 to 5 only if their option was given:
+ * The key is made by these steps, in this order; steps 2 to 6 only if their option was given:
  *
  *   1. line       the bytes of the line, without its delimiter
  *   2. trim       without a byte order mark at the beginning, and blanks at both ends
@@ -10,6 +10,8 @@
  *                 json.h). Columns may have names, with --csv or -t SEP
  *   4. profile    reduced to a normalized URL, a host or an endpoint (url.h, endpoint.h)
  *   5. fold       with A-Z in lower case
+ *   6. without    without what patterns match (without.h): of columns and members, of each of
+ *                 several fields, each value by itself, before they are joined
  *
  * A line in which the first of the fields is missing or empty, or which is not a URL where step 4
  * needs one, has no key: the bytes of step 1 are compared, in a hash domain of their own
@@ -27,6 +29,8 @@
 
 enum { RECIPE_RANGES_MAX = 16, RECIPE_FIELD_MAX = 65535 };
 enum { RECIPE_NAMES_MAX = 16, RECIPE_NAMES_BYTES = 1024 };
+enum { RECIPE_PATTERNS_MAX = 16, RECIPE_PATTERNS_BYTES = 1000 }; /* without their NULs */
+enum { RECIPE_PATTERNS_ROOM = 1024 };
 
 /* What a line is made of. */
 enum syntax { SYNTAX_FIELDS, SYNTAX_CSV, SYNTAX_JSONL, SYNTAXES };
@@ -63,6 +67,8 @@ struct recipe {
      * reads them. */
     char names[RECIPE_NAMES_BYTES + 1];
     bool except; /* all columns but these; never with SYNTAX_JSONL */
+    /* What does not count, in the order given: each with a NUL after it, then zeros. */
+    char patterns[RECIPE_PATTERNS_ROOM];
 };
 
 bool recipe_is_whole_line(const struct recipe *recipe);
