@@ -1,0 +1,453 @@
+#include "key/matcher.h"
+
+#include "core/hash.h"
+#include "key/without.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STATES_MAX = WITHOUT_MAX + 4096,
+    SLOTS = 1 << 18, /* of states, at most a third of them in use */
+    CHOICES = 1024,  /* that are remembered */
+    DEAD = 0,
+    ALIVE = 1,
+    ALIVE_BY_BYTE = 2
+};
+
+/* Where a state leads to with a byte on the left. All but these bits: the next state. */
+enum { UNKNOWN = 1, BEGINS = 2, IDLE = 4, FLAGS = 7 };
+
+/* What can be said of a place in a value. Its number is the offset of `next` in the arena. */
+struct state {
+    uint16_t right;        /* the class of the byte on its right */
+    const uint64_t *alive; /* items that can take that byte and come to the end of a match */
+    uint32_t *next;        /* for each class of the byte on the left, and for the beginning */
+};
+
+/* What comes after an item, or at the beginning of a match. */
+struct choice {
+    uint64_t key; /* 0: none */
+    int item;
+};
+
+/* Steps or an item that are left for later. */
+struct pending {
+    uint16_t step, item;
+    uint16_t open; /* idle loops around it whose iterations have taken a byte */
+    bool is_item;
+};
+
+struct matcher {
+    struct program program;
+    size_t stride;     /* bytes of a state */
+    char *arena;       /* states: `alive`, `right`, `next` */
+    size_t used;       /* bytes */
+    uint32_t *slots;   /* numbers of states by their hashes; 0: none */
+    uint32_t first;    /* the state at the end of a value */
+    uint32_t *states;  /* of each place of the value */
+    uint32_t *begins;  /* places where matches begin, the last one first */
+    uint64_t *after;   /* items behind which a match can end, or go on */
+    uint8_t *reach;    /* what was found of each step */
+    uint32_t *visited; /* when a step was taken the last time, by its open loops */
+    uint32_t visit;
+    struct pending *pending;
+    struct choice *choices;
+};
+
+/* --- one place --- */
+
+/* Whether the bytes beside a place are as a step wants. */
+static bool may_stand(const struct program *program, const struct step *step, unsigned left,
+                      unsigned right)
+{
+    const unsigned none = program->classes;
+    const uint8_t *within = program->within + (size_t)step->first * none;
+    const bool before = right == none ? step->at_end : within[right];
+    const bool after = left == none ? step->at_end : within[left];
+    return step->place == PLACE_AFTER    ? after
+           : step->place == PLACE_BEFORE ? before
+                                         : (before != after) == (step->place == PLACE_BORDER);
+}
+
+/* Finds what a run of items can reach, if `behind` is what is reached behind it, and behind which
+ * of its items a match can end or go on. */
+static unsigned reach_items(struct matcher *matcher, const struct step *step, const uint64_t *alive,
+                            unsigned behind)
+{
+    const struct program *program = &matcher->program;
+    const unsigned first = step->first, last = step->second - 1U;
+    if (step->plain) {
+        const unsigned word = first / 64, n = step->high - step->low;
+        const uint64_t mine = alive[word] >> step->low & ~UINT64_C(0) >> (63 - n);
+        matcher->after[word] |= (mine >> 1 | (uint64_t)(behind & ALIVE) << n) << step->low |
+                                (program->repeats[word] & mine << step->low);
+        return (mine & 1) != 0 ? ALIVE | ALIVE_BY_BYTE : DEAD;
+    }
+    uint64_t carry = behind & ALIVE, any = 0;
+    for (unsigned word = last / 64 + 1; word-- > first / 64;) {
+        const unsigned low = word == first / 64 ? first % 64 : 0;
+        const unsigned high = word == last / 64 ? last % 64 : 63;
+        const uint64_t mask = ~UINT64_C(0) >> (63 - high) & ~UINT64_C(0) << low;
+        const uint64_t mine = alive[word] & mask;
+        uint64_t passes = program->optional[word] & mask;
+        uint64_t reached = mine | (passes & carry << high);
+        for (unsigned shift = 1; passes != 0 && shift < 64; shift *= 2) {
+            reached |= passes & reached >> shift;
+            passes &= passes >> shift;
+        }
+        matcher->after[word] |= ((reached >> 1 | carry << high) & mask) |
+                                (program->repeats[word] & mine);
+        carry = reached >> low & 1;
+        any |= mine;
+    }
+    if (!step->passes)
+        return carry != 0 ? ALIVE | ALIVE_BY_BYTE : DEAD;
+    return behind | (any != 0 ? ALIVE | ALIVE_BY_BYTE : DEAD);
+}
+
+/* Finds behind which items a match can end, or go on, at a place: matcher->after. Returns whether
+ * one can begin there. */
+static bool reach(struct matcher *matcher, const uint64_t *alive, unsigned left, unsigned right)
+{
+    const struct program *program = &matcher->program;
+    uint8_t *reach = matcher->reach;
+    /* A loop leads back, to what is not known yet. But only what takes a byte is missing then, as
+     * going on without one is not another way. If it is found in a first pass, a second one knows
+     * it. */
+    bool again = false;
+    for (unsigned pass = 0; pass == 0 || (pass == 1 && again); pass++) {
+        memset(matcher->after, 0, program->words * sizeof *matcher->after);
+        for (unsigned i = program->steps; i-- > 0;) {
+            const struct step *step = &program->step[i];
+            const unsigned next = i + 1 < program->steps ? reach[i + 1] : ALIVE;
+            switch (step->kind) {
+            case STEP_ITEMS:
+                reach[i] = (uint8_t)reach_items(matcher, step, alive, next);
+                break;
+            case STEP_SPLIT:
+                reach[i] = reach[step->first] | reach[step->second];
+                break;
+            case STEP_JUMP:
+                reach[i] = reach[step->first];
+                break;
+            case STEP_PLACE:
+                reach[i] = may_stand(program, step, left, right) ? (uint8_t)next : DEAD;
+                break;
+            case STEP_LOOP:
+                reach[i] = (uint8_t)(next | (pass == 1 ? reach[step->first] : DEAD));
+                again = true;
+                break;
+            default:
+                reach[i] = (uint8_t)next;
+            }
+        }
+    }
+    return (reach[0] & ALIVE_BY_BYTE) != 0;
+}
+
+/* --- states --- */
+
+static struct state state_at(const struct matcher *matcher, uint32_t number)
+{
+    char *next = matcher->arena + number;
+    uint16_t right;
+    memcpy(&right, next - sizeof(uint64_t), sizeof right);
+    const size_t words = matcher->program.words;
+    const uint64_t *alive = (const uint64_t *)(const void *)(next - (words + 1) * sizeof *alive);
+    return (struct state){right, alive, (uint32_t *)(void *)next};
+}
+
+/* Finds the state of a place, or makes it. */
+static uint32_t find_state(struct matcher *matcher, const uint64_t *alive, uint16_t right)
+{
+    const struct program *program = &matcher->program;
+    const size_t bytes = program->words * sizeof *alive;
+    size_t slot = hash_key(alive, bytes, hasher_xxh3(right)).lo % SLOTS;
+    for (; matcher->slots[slot] != 0; slot = (slot + 1) % SLOTS) {
+        const struct state state = state_at(matcher, matcher->slots[slot]);
+        if (state.right == right && memcmp(state.alive, alive, bytes) == 0)
+            return matcher->slots[slot];
+    }
+    char *at = matcher->arena + matcher->used;
+    memcpy(at, alive, bytes);
+    memcpy(at + bytes, &right, sizeof right);
+    const uint32_t number = (uint32_t)(matcher->used + bytes + sizeof(uint64_t));
+    uint32_t *next = (uint32_t *)(void *)(matcher->arena + number);
+    for (unsigned i = 0; i <= program->classes; i++)
+        next[i] = UNKNOWN;
+    matcher->used += matcher->stride;
+    matcher->slots[slot] = number;
+    return number;
+}
+
+/* Finds out where a state leads to with a byte of this class, or the beginning, on the left. */
+static uint32_t find_next(struct matcher *matcher, uint32_t number, unsigned class)
+{
+    const struct program *program = &matcher->program;
+    const struct state state = state_at(matcher, number);
+    uint64_t alive[PATTERN_NODES_MAX / 64 + 1];
+    const bool begins = reach(matcher, state.alive, class, state.right);
+    uint32_t next = begins ? BEGINS : 0;
+    if (class < program->classes) {
+        const uint64_t *taking = program->taking + (size_t) class * program->words;
+        for (unsigned i = 0; i < program->words; i++)
+            alive[i] = matcher->after[i] & taking[i];
+        next |= find_state(matcher, alive, program->right[class]);
+    }
+    state.next[class] = next;
+    /* A state that leads to itself, whatever is on the left, has nothing to find any more. */
+    unsigned i = 0;
+    while (i < program->classes && state.next[i] == number)
+        i++;
+    if (i == program->classes && state.next[i] == 0)
+        for (i = 0; i < program->classes; i++)
+            state.next[i] |= IDLE;
+    return next;
+}
+
+/* Forgets all states. */
+static void begin_states(struct matcher *matcher)
+{
+    uint64_t none[PATTERN_NODES_MAX / 64 + 1] = {0};
+    matcher->used = 0;
+    memset(matcher->slots, 0, SLOTS * sizeof *matcher->slots);
+    memset(matcher->choices, 0, CHOICES * sizeof *matcher->choices);
+    matcher->first = find_state(matcher, none, (uint16_t)matcher->program.classes);
+}
+
+/* Finds the states of the places of a value from `from` on, before which no match begins. Returns
+ * how many begin there. */
+static size_t find_begins(struct matcher *matcher, struct span value, size_t from)
+{
+    const uint8_t *class_of = matcher->program.class_of;
+    const char *arena = matcher->arena;
+    uint32_t *const states = matcher->states, number = matcher->first;
+    size_t n = 0;
+    if (matcher->used + (value.length + 2) * matcher->stride > STATES_MAX * matcher->stride)
+        begin_states(matcher);
+    number = matcher->first;
+    states[value.length] = number;
+    for (size_t place = value.length;; place--) {
+        const unsigned class = place > 0 ? class_of[(uint8_t)value.bytes[place - 1]]
+                                         : matcher->program.classes;
+        uint32_t next = ((const uint32_t *)(const void *)(arena + number))[class];
+        if ((next & FLAGS) != 0) {
+            if ((next & UNKNOWN) != 0)
+                next = find_next(matcher, number, class);
+            if ((next & BEGINS) != 0)
+                matcher->begins[n++] = (uint32_t)place;
+            if ((next & IDLE) != 0)
+                break;
+        }
+        if (place == from)
+            break;
+        number = next & ~(uint32_t)FLAGS;
+        states[place - 1] = number;
+    }
+    return n;
+}
+
+/* --- one match --- */
+
+enum { BEGIN = UINT16_MAX, END = -1 };
+
+/* Takes steps at a place: from behind an item on or, with BEGIN, from the first on. Returns the
+ * item that takes the next byte, or END. */
+static int choose(struct matcher *matcher, unsigned from, const struct state *state, unsigned left)
+{
+    const struct program *program = &matcher->program;
+    struct pending *const pending = matcher->pending;
+    struct pending now = {.step = 0};
+    size_t n = 0;
+    unsigned item = program->items, end = program->items; /* those to be tried, if any */
+    bool trying = false;
+    if (++matcher->visit == 0) {
+        memset(matcher->visited, 0, program->visits * sizeof *matcher->visited);
+        matcher->visit = 1;
+    }
+    if (from != BEGIN) {
+        const struct item *it = &program->item[from];
+        const struct step *step = &program->step[it->step];
+        const bool again = it->repeats && (state->alive[from / 64] >> from % 64 & 1) != 0;
+        now = (struct pending){.step = it->step, .open = step->loops};
+        if (again && !it->lazy)
+            return (int)from;
+        if (again)
+            pending[n++] = (struct pending){.item = (uint16_t)from, .is_item = true};
+        trying = true;
+        item = from + 1;
+        end = step->second;
+    }
+    for (;;) {
+        /* 1. Items, up to one that takes the byte. */
+        bool fails = false;
+        while (trying && item < end) {
+            const struct item *it = &program->item[item];
+            const bool takes = (state->alive[item / 64] >> item % 64 & 1) != 0;
+            if (takes && !(it->optional && it->lazy))
+                return (int)item;
+            if (takes)
+                pending[n++] = (struct pending){.item = (uint16_t)item, .is_item = true};
+            fails = !it->optional;
+            if (fails)
+                break;
+            item = it->skip;
+        }
+        now.step += trying && !fails;
+        trying = false;
+        /* 2. A step, unless it was taken in the same way before. */
+        const struct step *step = &program->step[now.step];
+        uint32_t *visited = &matcher->visited[step->visits + now.open];
+        fails = fails || *visited == matcher->visit;
+        if (!fails) {
+            *visited = matcher->visit;
+            switch (step->kind) {
+            case STEP_ITEMS:
+                trying = true;
+                item = step->first;
+                end = step->second;
+                break;
+            case STEP_SPLIT:
+                pending[n++] = (struct pending){.step = step->second, .open = now.open};
+                now.step = step->first;
+                break;
+            case STEP_JUMP:
+                now.step = step->first;
+                break;
+            case STEP_PLACE:
+                fails = !may_stand(program, step, left, state->right);
+                now.step++;
+                break;
+            case STEP_ENTER:
+                now.open = now.open < step->idle ? now.open : step->idle;
+                now.step++;
+                break;
+            case STEP_LOOP: {
+                const bool again = step->idle == NOT_IDLE || now.open > step->idle;
+                if (step->idle != NOT_IDLE && now.open > step->idle)
+                    now.open = step->idle;
+                if (again)
+                    pending[n++] = (struct pending){.step = step->lazy ? step->first
+                                                                       : (uint16_t)(now.step + 1),
+                                                    .open = now.open};
+                now.step = again && !step->lazy ? step->first : (uint16_t)(now.step + 1);
+                break;
+            }
+            default: /* STEP_MATCH; nothing at all is no match */
+                if (from != BEGIN)
+                    return END;
+                fails = true;
+            }
+        }
+        /* 3. What was left for later. */
+        if (fails) {
+            assert(n > 0);
+            now = pending[--n];
+            if (now.is_item)
+                return now.item;
+        }
+    }
+}
+
+/* Finds the end of the match that begins at a place. */
+static size_t find_end(struct matcher *matcher, struct span value, size_t place)
+{
+    const struct program *program = &matcher->program;
+    unsigned item = BEGIN;
+    for (;; place++) {
+        const uint32_t number = matcher->states[place];
+        const unsigned left = program->looks_back && place > 0
+                                  ? program->class_of[(uint8_t)value.bytes[place - 1]]
+                                  : program->classes;
+        const uint64_t key = (uint64_t)number << 26 | (uint64_t)item << 9 | left |
+                             UINT64_C(1) << 63;
+        struct choice *choice = &matcher->choices[key * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+        if (choice->key != key) {
+            const struct state state = state_at(matcher, number);
+            *choice = (struct choice){key, choose(matcher, item, &state, left)};
+        }
+        if (choice->item == END)
+            return place;
+        item = (unsigned)choice->item;
+    }
+}
+
+/* --- all of it --- */
+
+struct span matcher_leave_out(struct matcher *matcher, struct span value, char *buffer)
+{
+    const int must = matcher->program.must;
+    size_t from = 0;
+    if (must >= 0) {
+        const char *at = memchr(value.bytes, must, value.length);
+        if (at == NULL)
+            return value;
+        const size_t before = (size_t)(at - value.bytes);
+        from = before > matcher->program.before ? before - matcher->program.before : 0;
+    }
+    size_t n = find_begins(matcher, value, from);
+    size_t kept = 0; /* from here on it is not copied yet */
+    char *out = buffer;
+    if (n == 0)
+        return value;
+    while (n-- > 0) {
+        const size_t place = matcher->begins[n];
+        if (place < kept)
+            continue;
+        memmove(out, value.bytes + kept, place - kept);
+        out += place - kept;
+        kept = find_end(matcher, value, place);
+    }
+    memmove(out, value.bytes + kept, value.length - kept);
+    return span_between(buffer, out + (value.length - kept));
+}
+
+struct matcher *matcher_new(const struct pattern *pattern)
+{
+    struct matcher *matcher = calloc(1, sizeof *matcher);
+    if (matcher == NULL)
+        return NULL;
+    struct program *program = &matcher->program;
+    if (program_make(pattern, program) != 0) {
+        matcher_free(matcher);
+        return NULL;
+    }
+    const size_t next = (program->classes + 2) / 2 * 2 * sizeof(uint32_t);
+    matcher->stride = (program->words + 1) * sizeof(uint64_t) + next;
+    matcher->arena = malloc(STATES_MAX * matcher->stride);
+    matcher->slots = calloc(SLOTS, sizeof *matcher->slots);
+    matcher->states = malloc((WITHOUT_MAX + 1) * sizeof *matcher->states);
+    matcher->begins = malloc((WITHOUT_MAX + 1) * sizeof *matcher->begins);
+    matcher->after = malloc(program->words * sizeof *matcher->after);
+    matcher->reach = malloc(program->steps);
+    matcher->visited = calloc(program->visits, sizeof *matcher->visited);
+    matcher->pending = malloc(program->pending * sizeof *matcher->pending);
+    matcher->choices = calloc(CHOICES, sizeof *matcher->choices);
+    if (matcher->arena == NULL || matcher->slots == NULL || matcher->states == NULL ||
+        matcher->begins == NULL || matcher->after == NULL || matcher->reach == NULL ||
+        matcher->visited == NULL || matcher->pending == NULL || matcher->choices == NULL) {
+        matcher_free(matcher);
+        return NULL;
+    }
+    begin_states(matcher);
+    return matcher;
+}
+
+void matcher_free(struct matcher *matcher)
+{
+    if (matcher == NULL)
+        return;
+    program_free(&matcher->program);
+    free(matcher->arena);
+    free(matcher->slots);
+    free(matcher->states);
+    free(matcher->begins);
+    free(matcher->after);
+    free(matcher->reach);
+    free(matcher->visited);
+    free(matcher->pending);
+    free(matcher->choices);
+    free(matcher);
+}
