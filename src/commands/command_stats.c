@@ -121,7 +121,9 @@ static void show_form(struct figures *figures, const struct filter *filter,
                                  {NULL, "fields", TEXT(fields), .absent = *fields == '\0'},
                                  {NULL, "separator", TEXT(separator), .absent = !recipe->separated},
                                  {NULL, "by", TEXT(recipe_profile_text(recipe, by))},
-                                 {NULL, "ignore_case", FLAG(recipe->fold)}))});
+                                 {NULL, "ignore_case", FLAG(recipe->fold)},
+                                 {NULL, "without", LIST(recipe->patterns),
+                                  .absent = recipe->patterns[0] == '\0'}))});
     const char *seed = figures_text(figures, "%" PRIu64, header->hasher.k0);
     const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.number, shard.count);
     figures_show(figures, {"shard", "shard", TEXT(part), .absent = shard.count == 0},

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *figures_text(struct figures *figures, const char *format, ...)
 {
@@ -76,6 +77,16 @@ void figures_end(struct figures *figures)
     fputs(figures->json ? "}\n" : "", figures->to);
 }
 
+static void print_list(FILE *to, const char *strings)
+{
+    putc('[', to);
+    for (const char *at = strings; *at != '\0'; at += strlen(at) + 1) {
+        fputs(at > strings ? "," : "", to);
+        quote_json(to, at);
+    }
+    putc(']', to);
+}
+
 void figures_show_rows(struct figures *figures, const struct figure *rows)
 {
     char text[2 * NUMBER_TEXT], digits[NUMBER_TEXT], size[NUMBER_TEXT], quoted[4 * QUOTE_MAX];
@@ -98,6 +109,8 @@ void figures_show_rows(struct figures *figures, const struct figure *rows)
                 quote_json(to, row->text);
             else if (row->kind == FIGURE_DIGITS && row->text != NULL)
                 fputs(row->text, to);
+            else if (row->kind == FIGURE_LIST)
+                print_list(to, row->text);
             else if (row->kind == FIGURE_FLAG)
                 fputs(row->value != 0 ? "true" : "false", to);
             else

@@ -14,7 +14,7 @@
 enum figure_kind {
     FIGURES_END, FIGURE_COUNT, FIGURE_LINES, FIGURE_SIZE, FIGURE_RATE, FIGURE_ASKED,
     FIGURE_SHARE, FIGURE_BITS, FIGURE_TIME, FIGURE_FLAG, FIGURE_TEXT, FIGURE_DIGITS,
-    FIGURE_OBJECT,
+    FIGURE_OBJECT, FIGURE_LIST,
 };
 
 /* Numbers, and their form in text. */
@@ -36,6 +36,8 @@ enum figure_kind {
 #define DIGITS(string)         .kind = FIGURE_DIGITS, .text = (string)
 /* ROWS, which make an object in JSON; or NULL, which is null. */
 #define OBJECT(its)            .kind = FIGURE_OBJECT, .rows = (its)
+/* Strings, each with a NUL after it, then an empty one: an array in JSON. */
+#define LIST(strings)          .kind = FIGURE_LIST, .text = (strings)
 
 #define ROWS(...)              (const struct figure[]){__VA_ARGS__, {.kind = FIGURES_END}}
 /* clang-format on */

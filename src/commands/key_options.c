@@ -19,9 +19,38 @@ static int parse_into(const struct options *options, enum option_id id, recipe_p
     return reason == NULL ? 0 : options_bad_value(options, id, reason, expected);
 }
 
+/* Puts the patterns of --without, if it is given, in place of those of the recipe. */
+static int parse_patterns(const struct options *options, struct recipe *recipe)
+{
+    char quoted[QUOTE_MAX], rest[QUOTE_MAX];
+    const char *name = options->spelled[OPTION_without], *expected;
+    size_t place;
+    if (options->without.count > 0)
+        memset(recipe->patterns, 0, sizeof recipe->patterns);
+    for (unsigned i = 0; i < options->without.count; i++) {
+        const char *pattern = options->without.text[i];
+        const char *reason = recipe_add_pattern(recipe, pattern, &place, &expected);
+        if (reason == NULL)
+            continue;
+        quote_word(pattern, quoted);
+        if (*pattern == '\0')
+            return message("%s '': %s (is a variable empty?)", name, reason);
+        if (place == RECIPE_NO_PLACE)
+            return message("%s %s: %s (expected %s)", name, quoted, reason, expected);
+        if (pattern[place] == '\0')
+            return message("%s %s: %s at its end (expected %s)", name, quoted, reason, expected);
+        const char *quote = quote_word(pattern + place, rest)[0] == '\'' || *rest == '$' ? "" : "'";
+        return message("%s %s: %s at %s%s%s (expected %s)", name, quoted, reason, quote, rest,
+                       quote, expected);
+    }
+    return 0;
+}
+
 int key_options_check(const struct options *options, enum option_id id)
 {
     struct recipe alone = {.ranges = 0};
+    if (id == OPTION_without)
+        return parse_patterns(options, &alone);
     recipe_parser *parser = id == OPTION_by ? recipe_parse_profile : recipe_parse_separator;
     return id == OPTION_fields ? 0 : parse_into(options, id, parser, &alone);
 }
@@ -43,7 +72,8 @@ int key_options_apply(const struct options *options, struct recipe *recipe)
     /* -f last: what it takes depends on the syntax. */
     if (parse_into(options, OPTION_separator, recipe_parse_separator, recipe) != 0 ||
         parse_into(options, OPTION_by, recipe_parse_profile, recipe) != 0 ||
-        parse_into(options, OPTION_fields, recipe_parse_fields, recipe) != 0)
+        parse_into(options, OPTION_fields, recipe_parse_fields, recipe) != 0 ||
+        parse_patterns(options, recipe) != 0)
         return EXIT_TROUBLE;
     char name[RECIPE_NAMES_BYTES + 1];
     const char *others = recipe->names;
@@ -151,7 +181,7 @@ const char *key_options_lacking(const struct recipe *recipe, char words[KEY_OPTI
     bool field = recipe_has_list(recipe) || recipe->syntax == SYNTAX_CSV;
     char name[RECIPE_NAMES_BYTES + 1];
     if (line && !field)
-        return NULL;
+        return recipe->patterns[0] == '\0' ? NULL : "key, as --without takes up to 65536 bytes";
     if (*next != '\0' && !recipe->except) {
         recipe_next_name(&next, name);
         int length = (int)(next - recipe->names) - (*next != '\0'); /* as it stands in the list */

@@ -1,6 +1,6 @@
 /*
  * key_options - the options that say how a line becomes its key: -f, -t, --csv, --jsonl, --by,
- * --trim and -i.
+ * --trim, -i and --without.
  *
  * They stay as they were given until a recipe is made of them: a new one, or that of a filter that
  * exists as they would have it, to be compared with its own.

@@ -31,6 +31,8 @@ OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"-i", "--ignore-case"}
        "ignore ASCII case", "ignore the case of ASCII letters", .describes = true)
 OPTION(trim, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--trim"}, NULL,
        NULL, "ignore white space at the ends of lines and fields", .describes = true)
+OPTION(without, PATTERNS, GROUP_KEY, FOR_KEY_OPTIONS, {"--without"}, "PATTERN",
+       NULL, "leave out what matches PATTERN (repeatable)", .describes = true)
 OPTION(header, NOTHING, GROUP_KEY, FOR_READERS, {"--header"}, NULL,
        NULL, "the first line of each FILE is a header line")
 

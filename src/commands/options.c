@@ -36,6 +36,7 @@ typedef uint64_t value_COUNT, value_SIZE, value_TIME, value_SEED;
 typedef double value_RATE, value_NUMBER;
 typedef const char *const *value_COMMAND;
 typedef struct shard value_SHARD;
+typedef struct patterns value_PATTERNS;
 
 /* clang-format off */
 #define OPTION(member, its, ...) \
@@ -114,6 +115,8 @@ static int record_option(struct options *options, char **argv, const char *word,
                        spelled);
     if (id == OPTION_exec)
         options->exec = (const char *const *)argv + optind - 1;
+    if (id == OPTION_without && options->without.count <= RECIPE_PATTERNS_MAX)
+        options->without.text[options->without.count++] = optarg;
     options->set |= OPTION_BIT(id);
     options->given[id] = optarg;
     options->spelled[id] = spelled;
@@ -281,6 +284,8 @@ static int read_value(struct options *options, enum option_id id)
     case TAKES_PROFILE:
         *(const char **)member = given;
         return key_options_check(options, id);
+    case TAKES_PATTERNS: /* the member has them */
+        return key_options_check(options, id);
     case TAKES_SHARD:
         return options_read_shard(spelled, given, member);
     }
@@ -382,9 +387,14 @@ char *options_words(const struct options *options, unsigned commands)
         if (!options_has(options, id) || (option_table[id].commands & commands) == 0 ||
             id == OPTION_exec)
             continue;
-        fprintf(to, " %s", options->spelled[id]);
-        if (options->given[id] != NULL)
-            fprintf(to, " %s", quote_word(options->given[id], quoted));
+        unsigned times = id == OPTION_without ? options->without.count : 1;
+        for (unsigned i = 0; i < times; i++) {
+            const char *given = id == OPTION_without ? options->without.text[i]
+                                                     : options->given[id];
+            fprintf(to, " %s", options->spelled[id]);
+            if (given != NULL)
+                fprintf(to, " %s", quote_word(given, quoted));
+        }
     }
     if (fclose(to) == 0)
         return words;

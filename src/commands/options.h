@@ -9,6 +9,7 @@
 #define UNSEEN_COMMANDS_OPTIONS_H
 
 #include "core/shard.h"
+#include "key/recipe.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,6 +62,7 @@ enum option_kind {
     TAKES_FIELDS,    /* 1,3-4 */
     TAKES_SEPARATOR, /* a byte */
     TAKES_PROFILE,   /* for --by */
+    TAKES_PATTERNS,  /* as --without; the option may be repeated */
     TAKES_COMMAND,   /* the rest of the line */
     TAKES_SHARD,     /* 1/4 */
 };
@@ -110,6 +112,12 @@ const char *option_form(const struct option_entry *entry, char text[OPTION_FORM]
 
 struct command;
 
+/* In the order given; of more than a recipe takes, the first that is too many is the last. */
+struct patterns {
+    const char *text[RECIPE_PATTERNS_MAX + 1];
+    unsigned count;
+};
+
 struct options {
     /* The values, in the order of option_rows.h, checked against their bounds; 0, NULL or false:
      * not given. The key options are as they were given; key_options.c makes a recipe of them. */
@@ -120,6 +128,7 @@ struct options {
     const char *by;
     bool ignore_case;
     bool trim;
+    struct patterns without;
     bool header;
     bool zero_terminated;
     const char *append;
@@ -166,7 +175,7 @@ struct options {
     bool version;
 
     uint64_t set;                 /* OPTION_BIT of each given option */
-    const char *given[OPTIONS];   /* its value as given, for messages */
+    const char *given[OPTIONS];   /* its value as given, or the last one, for messages */
     const char *spelled[OPTIONS]; /* its name as given */
     const struct command *asked;  /* the command */
     const char **operands;        /* NULL at the end */

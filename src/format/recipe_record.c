@@ -35,7 +35,7 @@ enum {
 };
 
 /* The versions of rules that this program has. */
-enum { TRIM_VERSION = 3 };
+enum { TRIM_VERSION = 3, WITHOUT_VERSION = 1 };
 static const uint8_t syntax_versions[SYNTAXES] = {2, 2, 2};
 
 /* That of the recipe's fields, columns or members; 0 for the whole line. */
@@ -61,12 +61,26 @@ void recipe_encode(const struct recipe *recipe, uint8_t bytes[RECIPE_BYTES])
     bytes[SEPARATOR_AT] = (uint8_t)recipe->separator;
     bytes[TRIM_AT] = recipe->trim ? TRIM_VERSION : 0;
     bytes[SYNTAX_AT] = (uint8_t)syntax_version(recipe);
+    bytes[WITHOUT_AT] = recipe->patterns[0] != '\0' ? WITHOUT_VERSION : 0;
     memcpy(bytes + NAMES_AT, recipe->names, RECIPE_NAMES_BYTES);
+    memcpy(bytes + PATTERNS_AT, recipe->patterns, PATTERNS_BYTES);
     for (unsigned i = 0; i < recipe->ranges; i++) {
         uint8_t *range = bytes + RANGE_AT + (size_t)i * RANGE_BYTES;
         store16(range, recipe->range[i].first);
         store16(range + 2, recipe->range[i].last);
     }
+}
+
+/* Rules of another version. */
+static enum recipe_found check_version(const char *rules, unsigned version, unsigned wanted,
+                                       char name[RECIPE_NAME])
+{
+    if (version == wanted)
+        return RECIPE_GOOD;
+    snprintf(name, RECIPE_NAME, "%s/%u", rules, version);
+    if (version == 0 || wanted == 0)
+        return RECIPE_DAMAGED;
+    return version < wanted ? RECIPE_EARLIER : RECIPE_UNKNOWN;
 }
 
 static enum recipe_found decode_profile(const uint8_t *bytes, struct recipe *recipe,
@@ -89,24 +103,11 @@ static enum recipe_found decode_profile(const uint8_t *bytes, struct recipe *rec
         return recipe->version == 0 ? RECIPE_GOOD : RECIPE_DAMAGED;
     }
     for (unsigned i = PROFILE_LINE + 1; i < PROFILES; i++)
-        if (strcmp(profile, profile_names[i]) == 0 && recipe->version >= 1 &&
-            recipe->version <= profile_versions[i]) {
+        if (strcmp(profile, profile_names[i]) == 0) {
             recipe->profile = (enum profile)i;
-            return RECIPE_GOOD;
+            return check_version(profile, recipe->version, profile_versions[i], name);
         }
     return recipe->version >= 1 ? RECIPE_UNKNOWN : RECIPE_DAMAGED;
-}
-
-/* Rules of trimming, or of fields, of another version. */
-static enum recipe_found check_version(const char *rules, unsigned version, unsigned wanted,
-                                       char name[RECIPE_NAME])
-{
-    if (version == wanted)
-        return RECIPE_GOOD;
-    snprintf(name, RECIPE_NAME, "%s/%u", rules, version);
-    if (version == 0 || wanted == 0)
-        return RECIPE_DAMAGED;
-    return version < wanted ? RECIPE_EARLIER : RECIPE_UNKNOWN;
 }
 
 enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe *recipe,
@@ -143,21 +144,21 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
         after = range.last + 1U;
     }
     memcpy(found.names, bytes + NAMES_AT, RECIPE_NAMES_BYTES);
+    memcpy(found.patterns, bytes + PATTERNS_AT, PATTERNS_BYTES);
 
-    /* 3. The rules: what follows is known of these versions alone. There are none of patterns. */
+    /* 3. The rules: what follows is known of these versions alone. */
+    const unsigned without = bytes[WITHOUT_AT];
     result = check_version(syntax_names[found.syntax], bytes[SYNTAX_AT], syntax_version(&found),
                            name);
     if (result == RECIPE_GOOD)
         result = check_version("trim", bytes[TRIM_AT], found.trim ? TRIM_VERSION : 0, name);
+    if (result == RECIPE_GOOD && without != 0)
+        result = check_version("without", without, WITHOUT_VERSION, name);
     if (result != RECIPE_GOOD)
         return result;
-    if (bytes[WITHOUT_AT] != 0) {
-        snprintf(name, RECIPE_NAME, "without/%u", bytes[WITHOUT_AT]);
-        return RECIPE_UNKNOWN;
-    }
 
     /* 4. Separator and names belong to the syntax. */
-    static const uint8_t zeros[PATTERNS_BYTES];
+    static const uint8_t zeros[RECIPE_NAMES_BYTES];
     const bool csv = found.syntax == SYNTAX_CSV, jsonl = found.syntax == SYNTAX_JSONL;
     bool separator_fits = !csv && found.separator == 0, names_fit;
     if (found.separated)
@@ -167,7 +168,7 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
                     recipe_names_are_valid(&found);
     else
         names_fit = !jsonl && !found.except && memcmp(found.names, zeros, RECIPE_NAMES_BYTES) == 0;
-    if (memcmp(bytes + PATTERNS_AT, zeros, PATTERNS_BYTES) != 0)
+    if ((without != 0) != (found.patterns[0] != '\0') || !recipe_patterns_are_valid(&found))
         return RECIPE_DAMAGED;
     if (!separator_fits || !names_fit || (flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both)
         return RECIPE_DAMAGED;

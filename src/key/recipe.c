@@ -1,5 +1,6 @@
 #include "key/recipe.h"
 
+#include "key/pattern.h"
 #include "text/quote.h"
 
 #include <stdio.h>
@@ -349,6 +350,41 @@ char *recipe_profile_text(const struct recipe *recipe, char *text)
     return text;
 }
 
+/* --- patterns --- */
+
+const char *recipe_add_pattern(struct recipe *recipe, const char *pattern, size_t *place,
+                               const char **wanted)
+{
+    const char *at = recipe->patterns, *wrong = pattern_check(pattern, place, wanted);
+    const size_t length = strlen(pattern);
+    size_t count = 0, bytes = 0;
+    if (wrong != NULL)
+        return wrong;
+    for (; *at != '\0'; at = recipe_next_pattern(at), count++)
+        bytes += strlen(at);
+    *place = RECIPE_NO_PLACE;
+    *wanted = "at most 16; one can have several parts: 'A|B'";
+    if (count == RECIPE_PATTERNS_MAX)
+        return "too many patterns";
+    *wanted = "at most 1000 bytes together";
+    if (bytes + length > RECIPE_PATTERNS_BYTES)
+        return count == 0 ? "too long a pattern" : "too long with the patterns before it";
+    memcpy(recipe->patterns + bytes + count, pattern, length);
+    return NULL;
+}
+
+bool recipe_patterns_are_valid(const struct recipe *recipe)
+{
+    const char *at = recipe->patterns, *end = at + sizeof recipe->patterns, *wanted;
+    struct recipe copy = {.ranges = 0};
+    size_t place;
+    for (; at < end && *at != '\0'; at = recipe_next_pattern(at))
+        if (memchr(at, '\0', (size_t)(end - at)) == NULL ||
+            recipe_add_pattern(&copy, at, &place, &wanted) != NULL)
+            return false;
+    return memcmp(copy.patterns, recipe->patterns, sizeof copy.patterns) == 0;
+}
+
 /* --- all of it --- */
 
 static void add_words(char *text, const char *option, const char *value)
@@ -373,6 +409,8 @@ char *recipe_text(const struct recipe *recipe, char *text)
         add_words(text, "--by ", profile_names[recipe->profile]);
     if (recipe->fold)
         add_words(text, "-i", "");
+    for (const char *at = recipe->patterns; *at != '\0'; at = recipe_next_pattern(at))
+        add_words(text, "--without ", quote_word(at, quoted));
     return text;
 }
 

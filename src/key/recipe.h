@@ -26,6 +26,7 @@
 #include "text/quote.h"
 
 #include <stdint.h>
+#include <string.h>
 
 enum { RECIPE_RANGES_MAX = 16, RECIPE_FIELD_MAX = 65535 };
 enum { RECIPE_NAMES_MAX = 16, RECIPE_NAMES_BYTES = 1024 };
@@ -130,15 +131,34 @@ const char *recipe_parse_fields(struct recipe *recipe, const char *list, const c
 const char *recipe_parse_separator(struct recipe *recipe, const char *text, const char **wanted);
 const char *recipe_parse_profile(struct recipe *recipe, const char *text, const char **wanted);
 
+/* Adds a pattern of --without after the others. Returns as above; *place is the offset in the
+ * pattern of what is wrong, or RECIPE_NO_PLACE if it is not the pattern but what there is with it:
+ * there are too many, or they are too long together. */
+#define RECIPE_NO_PLACE SIZE_MAX
+const char *recipe_add_pattern(struct recipe *recipe, const char *pattern, size_t *place,
+                               const char **wanted);
+
+/* For all of them: for (at = recipe->patterns; *at != '\0'; at = recipe_next_pattern(at)). */
+static inline const char *recipe_next_pattern(const char *at)
+{
+    return at + strlen(at) + 1;
+}
+
+/* Whether the patterns are such as recipe_add_pattern makes of them. */
+bool recipe_patterns_are_valid(const struct recipe *recipe);
+
 /* Format fields and separator as -f and -t accept them, "1,3-" or "!a,b" and "\t", and the profile
  * with its version, "url/1". Each returns `text`, which has RECIPE_TEXT bytes. */
-enum { RECIPE_TEXT = QUOTE_MAX + 128 };
+enum {
+    RECIPE_PATTERNS_TEXT = 4 * RECIPE_PATTERNS_BYTES + 20 * RECIPE_PATTERNS_MAX, /* quoted */
+    RECIPE_TEXT = QUOTE_MAX + 128 + RECIPE_PATTERNS_TEXT
+};
 char *recipe_fields_text(const struct recipe *recipe, char *text);
 char *recipe_separator_text(const struct recipe *recipe, char *text);
 char *recipe_profile_text(const struct recipe *recipe, char *text);
 
-/* Formats the recipe as options for a shell: "--csv --trim -f 1,3- -t '\t' --by url -i"; empty for
- * the whole line. Returns `text`. */
+/* Formats the recipe as options for a shell: "--csv --trim -f 1,3- -t '\t' --by url -i
+ * --without '/$'"; empty for the whole line. Returns `text`. */
 char *recipe_text(const struct recipe *recipe, char *text);
 
 /* The same for messages and reports, with "whole lines" for the whole line. */
