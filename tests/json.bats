@@ -65,6 +65,7 @@ add --create --secret|$filter $now $size key:null ${hash/seed:number secret:null
 add --create --by url|$filter $now $size key:{trim:flag by:string ignore_case:flag} $hash layers:[{$layer}]
 add --create --trim -f 2 -t / -i|$filter $now $size key:{trim:flag fields:string separator:string by:string ignore_case:flag} $hash layers:[{$layer}]
 create --csv|$filter $now $size key:{trim:flag format:string separator:string by:string ignore_case:flag} $hash layers:[{$layer}]
+create -i --without a --without b|$filter $now $size key:{trim:flag by:string ignore_case:flag without:[string]} $hash layers:[{$layer}]
 create --jsonl -f id|$filter $now $size key:{trim:flag format:string fields:string by:string ignore_case:flag} $hash layers:[{$layer}]
 push --create|$filter $now $size key:null $hash waiting:number held:number given_up:number layers:[{$layer}]
 add --create --window 100|$filter window:number forgotten_next:{lines:number after:number} $now $size key:null $hash layers:[{$began}]
@@ -73,7 +74,7 @@ add --create --forget-after 7d|$filter forget_after:number forgotten_next:{lines
 add --create --fixed -n 9 -p 0.5|${filter/lines:number/lines:null lines_at_least:number} $now $size key:null $hash layers:[{${layer/lines:number/lines:null lines_at_least:number}}]
 create --shard 1/4 --window 9|$filter window:number forgotten_next:null $now $size key:null shard:string $hash layers:[{$state}]
 END
-    succeeds unseen stats --json {1..16}.bf
+    succeeds unseen stats --json {1..17}.bf
     cp "$out" said
     is_shaped
 }

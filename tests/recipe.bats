@@ -343,8 +343,8 @@ END
         [[ $(sed -n 's/^key  *//p' "$out") == "$text" ]] || complain "not $text"
     done <<'END'
 |whole lines|null
---by endpoint|--by endpoint|{"trim":false,"by":"endpoint/1","ignore_case":false}
---trim -f 3,1-2,9- -t '\t' --by url -i|--trim -f 1-3,9- -t '\t' --by url -i|{"trim":true,"fields":"1-3,9-","separator":"\\t","by":"url/1","ignore_case":true}
+--by endpoint|--by endpoint|{"trim":false,"by":"endpoint/2","ignore_case":false}
+--trim -f 3,1-2,9- -t '\t' --by url -i|--trim -f 1-3,9- -t '\t' --by url -i|{"trim":true,"fields":"1-3,9-","separator":"\\t","by":"url/2","ignore_case":true}
 -f 2 -t \"|-f 2 -t '"'|{"trim":false,"fields":"2","separator":"\"","by":"line","ignore_case":false}
 -f 2 -t \'|-f 2 -t ''\'''|{"trim":false,"fields":"2","separator":"'","by":"line","ignore_case":false}
 -f 2 -t '\\'|-f 2 -t '\\'|{"trim":false,"fields":"2","separator":"\\\\","by":"line","ignore_case":false}
@@ -360,13 +360,15 @@ END
 -f '!1'|-f 2-|{"trim":false,"fields":"2-","by":"line","ignore_case":false}
 --jsonl -f '"/a,b","id",!x'|--jsonl -f '"/a,b",id,!x'|{"trim":false,"format":"jsonl","fields":"\"/a,b\",id,!x","by":"line","ignore_case":false}
 --jsonl -f id,/a~1b/c,id --by line|--jsonl -f 'id,/a~1b/c'|{"trim":false,"format":"jsonl","fields":"id,/a~1b/c","by":"line","ignore_case":false}
+--without b --without='it'\''s "\d"' -i --without b|-i --without b --without 'it'\''s "\d"' --without b|{"trim":false,"by":"line","ignore_case":true,"without":["b","it's \"\\d\"","b"]}
+--without $'\t\xff'|--without $'\011\377'|{"trim":false,"by":"line","ignore_case":false,"without":["\u0009\\xff"]}
 END
 }
 
-@test "what stats shows of names makes the same filter: blanks, quotes, control bytes" {
+@test "what stats shows of names and patterns makes the same filter: blanks, quotes, control bytes" {
     local list shown
     while IFS= read -r list; do
-        eval "creates --force --csv -f $list f.bf"
+        eval "creates --force --csv -f $list --without $list f.bf"
         shown=$(unseen stats f.bf | sed -n 's/^key  *//p')
         eval "creates --force $shown g.bf"
         succeeds unseen merge -o out.bf f.bf g.bf
@@ -406,6 +408,28 @@ END
     exits 0 unseen --create --like others.bf like.bf </dev/null
     succeeds unseen -f '!b,a' like.bf </dev/null
     fails_with 2 'except\.bf: was made for ' unseen --like others.bf except.bf
+}
+
+@test "filters with other patterns are not taken for alike, and a command as given has them all" {
+    creates --without a --without 'b c' two.bf
+    creates --without 'b c' --without a turned.bf
+    creates -i plain.bf
+    succeeds unseen two.bf </dev/null
+    succeeds unseen --without a --without 'b c' two.bf </dev/null
+    fails_with 2 "two\.bf: was made for --without a --without 'b c', not --without a \(leave --without out, or " unseen --without a two.bf
+    fails_with 2 'plain\.bf: was made for -i, not -i --without a \(leave --without out, or ' unseen --without a plain.bf
+    fails_with 2 'was made for .*, not ' unseen merge -o out.bf two.bf turned.bf
+    fails_with 2 'was made for .*, not ' unseen merge -o out.bf plain.bf two.bf
+    fails_with 2 '^unseen: --like and --without: cannot be given together' unseen create --like two.bf --without a x.bf
+    creates --like two.bf same.bf
+    succeeds unseen merge -o out.bf two.bf same.bf
+    succeeds unseen shard --like two.bf 2/2 </dev/null
+    fails_with 2 "to make it: unseen --create -i --without a --without 'b c' x\.bf" unseen --without a --without 'b c' -i x.bf
+    succeeds unseen plan --without a --without 'b c' two.bf
+    grep -q "^To make it .*create -n .* --without a --without 'b c' FILTER$" "$out"
+    # at most 16, whatever is after them
+    fails_with 2 'unseen: --without q: too many patterns \(expected at most 16; ' unseen $(printf -- '--without %s ' {a..r})
+    succeeds unseen key $(printf -- '--without %s ' {a..p}) </dev/null
 }
 
 @test "members whose names have commas and quotes" {

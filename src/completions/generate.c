@@ -5,8 +5,8 @@
  *     _unseen_command NAME OPERANDS SUMMARY
  *     _unseen_option "COMMAND..." KIND ARGUMENT HELP SPELLING...
  *
- * KIND is that of the option's value: '' (it takes none), file, filter, command, value, or a list
- * of words. The command "filter" is the form without a command. The Makefile puts the calls into
+ * KIND is that of the option's value: '' (it takes none), file, filter, command, value, values (the
+ * option may be repeated), or a list of words. The command "filter" is the form without a command. The Makefile puts the calls into
  * the scripts of this directory, which define the two functions.
  */
 #include "commands/command.h"
@@ -25,7 +25,8 @@ static const char *const operand_names[] = {
 static const char *const kind_words[] = {
     [TAKES_NOTHING] = "",        [TAKES_FILE] = "file",
     [TAKES_FILTER] = "filter",   [TAKES_PROFILE] = "line url host endpoint",
-    [TAKES_COMMAND] = "command", [TAKES_SHARD] = NULL,
+    [TAKES_COMMAND] = "command", [TAKES_PATTERNS] = "values",
+    [TAKES_SHARD] = NULL,
 };
 
 static const char *name_of(const struct command *command)

@@ -44,7 +44,7 @@ _unseen_value() {
     case $1 in
     file) _unseen_files "$2" ;;
     filter) _unseen_filters "$2" ;;
-    value) ;;
+    value | values) ;;
     *) _unseen_offer "$2" -W "$1" ;;
     esac
 }

@@ -20,7 +20,7 @@ function _unseen_option
     end
     switch $argv[2]
         case '' command
-        case value
+        case value values
             set value -x
         case file
             set value -r -F

@@ -9,7 +9,7 @@
 
 const char *const syntax_names[SYNTAXES] = {"fields", "csv", "jsonl"};
 const char *const profile_names[PROFILES] = {"line", "url", "host", "endpoint"};
-const unsigned profile_versions[PROFILES] = {0, 1, 1, 1};
+const unsigned profile_versions[PROFILES] = {0, 2, 2, 2};
 
 bool recipe_is_whole_line(const struct recipe *recipe)
 {

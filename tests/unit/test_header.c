@@ -33,6 +33,7 @@ enum kind {
     RECIPE,
     EXCEPT,
     MEMBER,
+    PATTERNS,
     SECRET,
     PART,
     COUNTING,
@@ -48,7 +49,7 @@ static void choose(struct header *header, enum kind kind)
         plan->forget = kind == BY_TIME ? 1000 : 0;
     } else if (kind == RECIPE) {
         header->recipe = (struct recipe){.profile = PROFILE_URL,
-                                         .version = 1,
+                                         .version = 2,
                                          .trim = true,
                                          .fold = true,
                                          .separated = true,
@@ -63,6 +64,8 @@ static void choose(struct header *header, enum kind kind)
                                          .except = true};
     } else if (kind == MEMBER) {
         header->recipe = (struct recipe){.syntax = SYNTAX_JSONL, .names = "1"};
+    } else if (kind == PATTERNS) {
+        header->recipe = (struct recipe){.patterns = "a+\0b"};
     } else if (kind == SECRET) {
         header->hasher = (struct hasher){HASH_SIPHASH, UINT64_C(0x0706050403020100),
                                          UINT64_C(0x0f0e0d0c0b0a0908)};
@@ -263,7 +266,7 @@ static void limits_are_legal(void)
                               {65535, 0}}}},
         {.plan = {.rate = 1e-6},
          .recipe = {.profile = PROFILE_ENDPOINT,
-                    .version = 1,
+                    .version = 2,
                     .separated = true,
                     .ranges = 1,
                     .range = {{1, 65535}}}},
@@ -277,6 +280,9 @@ static void limits_are_legal(void)
                     .separator = ';',
                     .except = true,
                     .names = "\"!\",\"2\",a,b,c,d,e,f,g,h,i,j,k,l,m,\"n,\"\"\""}},
+        {.plan = {.rate = 1e-6},
+         .recipe = {.patterns = "a\0a\0\xff\0\n\0e\0f\0g\0h\0i\0j\0k\0l\0m\0n\0o\0p"}},
+        {.plan = {.rate = 1e-6}, .recipe = {.syntax = SYNTAX_JSONL, .names = "a", .patterns = "1"}},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct file file;
@@ -311,6 +317,7 @@ static void recipes_are_refused(void)
         {.syntax = SYNTAX_JSONL, .names = "id", .ranges = 1, .range = {{1, 1}}},
         {.syntax = SYNTAX_JSONL, .names = "/~2"},
         {.syntax = SYNTAX_JSONL, .names = "\"/a,~\""},
+        {.patterns = "a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0l\0m\0n\0o\0p\0q"},
     };
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
         struct file file;
@@ -401,10 +408,11 @@ static const struct rule header_rules[] = {
     {BY_COUNT, "fixed", 131, 1, 1, "window"},
     {BY_COUNT, "counting", 16, 1, 3, "window"},
 
-    /* Fields 2-4 and 7, separated, by url/1. */
-    {RECIPE, "another profile", 256, 4, 0x74727573, "with the rules surt/1, which this"},
-    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "the rules aaaaaaaa/1"},
-    {RECIPE, "version 2", 272, 2, 2, "made with the rules url/2, which this program does"},
+    /* Fields 2-4 and 7, separated, by url/2. */
+    {RECIPE, "another profile", 256, 4, 0x74727573, "with the rules surt/2, which this"},
+    {RECIPE, "a name of 16 letters", 256, 8, UINT64_C(0x6161616161616161), "the rules aaaaaaaa/2"},
+    {RECIPE, "an earlier version", 272, 2, 1, "made with the rules url/1, which this program does"},
+    {RECIPE, "a later version", 272, 2, 3, "made with the rules url/3, which this program does"},
     {RECIPE, "version 0", 272, 2, 0, "key options"},
     {RECIPE, "a version of the line", 256, 4, 0, "key options"},
     {RECIPE, "a name that cannot be shown", 256, 1, 27, "key options"},
@@ -426,10 +434,14 @@ static const struct rule header_rules[] = {
     {PLAIN, "rules of trimming, and no flag for it", 281, 1, 3, "key options"},
     {RECIPE, "trimming by earlier rules", 281, 1, 2, "made with the rules trim/2"},
     {RECIPE, "trimming by later rules", 281, 1, 4, "made with the rules trim/4"},
-    {PLAIN, "rules of patterns", 283, 1, 1, "made with the rules without/1"},
-    {RECIPE, "rules of patterns beside others", 283, 1, 255, "made with the rules without/255"},
-    {PLAIN, "a pattern", 1408, 1, 'a', "key options"},
+    {PLAIN, "rules of patterns, and none are given", 283, 1, 1, "key options"},
+    {RECIPE, "later rules of patterns", 283, 1, 2, "made with the rules without/2"},
+    {PLAIN, "a pattern, and no rules", 1408, 1, 'a', "key options"},
     {PLAIN, "a pattern's last byte", 2431, 1, 'a', "key options"},
+    {PATTERNS, "no rules of patterns", 283, 1, 0, "key options"},
+    {PATTERNS, "later rules of patterns", 283, 1, 255, "made with the rules without/255"},
+    {PATTERNS, "an empty pattern", 1408, 1, 0, "key options"},
+    {PATTERNS, "another empty one", 1409, 1, 0, "key options"},
     {PLAIN, "after the patterns", 2432, 1, 1, "unused"},
     {RECIPE, "a separator, and no flag for it", 276, 4, 0, "key options"},
     {RECIPE, "after the versions", 284, 1, 1, "unused"},
@@ -514,6 +526,14 @@ static void check_rule(const struct rule *rule, unsigned layer)
     store64(bytes + sum_at, hash_checksum(bytes, sum_at));
     snprintf(name, sizeof name, "kind %d, layer %u: %s", (int)rule->kind, layer, rule->name);
     check_refused(&file, name, rule->says);
+}
+
+/* Behind the last pattern and its zero another may begin; behind that there are zeros. */
+static void bytes_after_patterns(void)
+{
+    enum { FIRST = 1408, USED = sizeof "a+\0b" };
+    for (unsigned at = USED + 1; at < RECIPE_PATTERNS_ROOM; at++)
+        check_rule(&(struct rule){PATTERNS, "after", FIRST + at, 1, 'x', "key options"}, 0);
 }
 
 /* Bytes without a name are zero, in the header and in a record. */
@@ -646,6 +666,7 @@ int main(void)
     tap_run("recipes that no options make", recipes_are_refused);
     tap_run("every bit of both pages, flipped, is refused or harmless", every_bit);
     tap_run("rules of the header and the records, behind a right checksum", rules);
+    tap_run("after patterns are zeros", bytes_after_patterns);
     tap_run("bytes without a name are zero", unused_bytes);
     tap_run("layers lie in order, behind each other", order_of_the_layers);
     tap_run("0, too many, and 48 layers", counts_of_layers);

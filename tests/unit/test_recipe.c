@@ -386,16 +386,66 @@ static void profiles(void)
     }
 }
 
+static void check_added(struct recipe *recipe, const char *pattern, const char *fault)
+{
+    const struct recipe before = *recipe;
+    const char *wanted = NULL, *said;
+    size_t place = 77;
+    said = recipe_add_pattern(recipe, pattern, &place, &wanted);
+    tap_check(fault == NULL ? said == NULL : said != NULL && strcmp(said, fault) == 0, "'%s': %s",
+              pattern, said);
+    if (fault != NULL)
+        tap_check(memcmp(&before, recipe, sizeof before) == 0 && wanted != NULL &&
+                      (place == RECIPE_NO_PLACE) == (*pattern != '\0'),
+                  "'%s': changes something, or at %zu", pattern, place);
+    tap_check(recipe_patterns_are_valid(recipe), "'%s' is not kept", pattern);
+}
+
+/* In the order given, also twice; at most 16, and 1000 bytes. */
+static void patterns(void)
+{
+    struct recipe recipe = {.ranges = 0};
+    char longest[RECIPE_PATTERNS_BYTES + 2];
+    check_added(&recipe, "b", NULL);
+    check_added(&recipe, "", "empty pattern");
+    check_added(&recipe, "a\xff", NULL);
+    check_added(&recipe, "b", NULL);
+    tap_check(memcmp(recipe.patterns, "b\0a\xff\0b\0", sizeof "b\0a\xff\0b\0") == 0, "'%s'",
+              recipe.patterns);
+    for (unsigned i = 3; i < RECIPE_PATTERNS_MAX; i++)
+        check_added(&recipe, "c", NULL);
+    check_added(&recipe, "c", "too many patterns");
+
+    memset(longest, 'x', sizeof longest);
+    longest[RECIPE_PATTERNS_BYTES + 1] = '\0';
+    recipe = (struct recipe){.ranges = 0};
+    check_added(&recipe, longest, "too long a pattern");
+    check_added(&recipe, longest + 1, NULL);
+    check_added(&recipe, "x", "too long with the patterns before it");
+    recipe = (struct recipe){.ranges = 0};
+    for (unsigned i = 1; i < RECIPE_PATTERNS_MAX; i++)
+        check_added(&recipe, "c", NULL);
+    check_added(&recipe, longest + 15, "too long with the patterns before it");
+    check_added(&recipe, longest + 16, NULL);
+
+    memset(recipe.patterns, 'x', sizeof recipe.patterns);
+    tap_check(!recipe_patterns_are_valid(&recipe), "without an end");
+    memset(recipe.patterns + RECIPE_PATTERNS_BYTES + 1, 0, 23);
+    tap_check(!recipe_patterns_are_valid(&recipe), "of 1001 bytes");
+}
+
 /* Filters whose recipes differ in one thing have other keys, and are not taken for alike. */
 static void differences(void)
 {
     static const struct recipe whole_line,
         others[] = {
-            {.profile = PROFILE_URL}, {.version = 1},     {.trim = true},  {.fold = true},
-            {.separated = true},      {.separator = ','}, {.ranges = 1},   {.range = {{1, 1}}},
-            {.syntax = SYNTAX_CSV},   {.names = "a"},     {.except = true}};
+            {.profile = PROFILE_URL}, {.version = 1},     {.trim = true},   {.fold = true},
+            {.separated = true},      {.separator = ','}, {.ranges = 1},    {.range = {{1, 1}}},
+            {.syntax = SYNTAX_CSV},   {.names = "a"},     {.except = true}, {.patterns = "a"},
+            {.patterns = "a\0b"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         tap_check(!recipe_is_same(&whole_line, &others[i]), "difference %zu", i);
+    tap_check(!recipe_is_same(&others[11], &others[12]), "one pattern of two");
     tap_check(recipe_is_same(&others[0], &others[0]), "not the same as itself");
 }
 
@@ -419,6 +469,7 @@ static void texts(void)
                             {.profile = PROFILE_HOST, .version = 1},
                             {.ranges = 1, .range = {{1, 0}}},
                             {.separated = true, .separator = ',', .names = "id"},
+                            {.patterns = "a"},
                             {.syntax = SYNTAX_CSV}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         tap_check(!recipe_is_whole_line(&some[i]), "%zu is the whole line", i);
@@ -436,6 +487,23 @@ static void texts(void)
     length = strlen(recipe_text(&recipe, text));
     tap_check(length == strlen("--csv -f '!'") + 4 * (size_t)RECIPE_NAMES_BYTES, "%zu: %s", length,
               text);
+    recipe = (struct recipe){.fold = true, .patterns = "[0-9]+\0it's\0\n\0a"};
+    tap_check(strcmp(recipe_text(&recipe, text),
+                     "-i --without '[0-9]+' --without 'it'\\''s' --without $'\\012' --without a") ==
+                  0,
+              "'%s'", text);
+    /* The longest: 1000 control bytes, in 16 patterns, beside the names. */
+    recipe = (struct recipe){.syntax = SYNTAX_CSV, .trim = true, .fold = true, .except = true};
+    recipe.profile = PROFILE_ENDPOINT;
+    memset(recipe.names, '\'', RECIPE_NAMES_BYTES);
+    memset(recipe.patterns, '\1', RECIPE_PATTERNS_BYTES + RECIPE_PATTERNS_MAX - 1);
+    for (unsigned i = 1; i < RECIPE_PATTERNS_MAX; i++)
+        recipe.patterns[2 * i - 1] = '\0';
+    length = strlen(recipe_text(&recipe, text));
+    tap_check(length == strlen("--csv --trim -f '!' --by endpoint -i") +
+                            4 * ((size_t)RECIPE_NAMES_BYTES + RECIPE_PATTERNS_BYTES) +
+                            RECIPE_PATTERNS_MAX * strlen(" --without $''"),
+              "%zu: %s", length, text);
 }
 
 int main(void)
@@ -449,6 +517,7 @@ int main(void)
     tap_run("names that are kept", canonical_names);
     tap_run("separators: each byte, however it is written", separators);
     tap_run("profiles", profiles);
+    tap_run("patterns", patterns);
     tap_run("any difference", differences);
     tap_run("recipes as options", texts);
     return tap_end();
