@@ -425,8 +425,9 @@ END
     succeeds unseen merge -o out.bf two.bf same.bf
     succeeds unseen shard --like two.bf 2/2 </dev/null
     fails_with 2 "to make it: unseen --create -i --without a --without 'b c' x\.bf" unseen --without a --without 'b c' -i x.bf
-    succeeds unseen plan --without a --without 'b c' two.bf
-    grep -q "^To make it .*create -n .* --without a --without 'b c' FILTER$" "$out"
+    seq 9 >in
+    succeeds unseen plan --without a --without 'b c' in
+    grep -q "^To make it: unseen create -n .* --without a --without 'b c' FILTER$" "$out"
     # at most 16, whatever is after them
     fails_with 2 'unseen: --without q: too many patterns \(expected at most 16; ' unseen $(printf -- '--without %s ' {a..r})
     succeeds unseen key $(printf -- '--without %s ' {a..p}) </dev/null
