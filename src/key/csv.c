@@ -58,17 +58,27 @@ static bool value_needs_quotes(struct span value, char separator)
     return false;
 }
 
-/* Adds a value to a key of several, in quotes if it needs them, and a separator. */
-static char *add_value(char *out, const struct recipe *recipe, const struct csv_field *field)
+/* Adds a value to a key of several, in quotes if it needs them, and a separator. Returns NULL if it
+ * is too long for `without`. */
+static char *add_value(char *out, const struct recipe *recipe, struct without *without,
+                       const struct csv_field *field)
 {
-    const struct span raw = field->raw;
-    const bool quotes = value_needs_quotes(raw, recipe->separator);
+    struct span value = field->raw;
+    bool doubled = field->quoted; /* then there are two quotes for one already */
+    if (without != NULL) {
+        /* Decoded behind what will be written: which is no longer, with its quotes. */
+        value = csv_field_value(field, out + value.length + 2);
+        doubled = false;
+        if (!without_apply(without, &value))
+            return NULL;
+    }
+    const bool quotes = value_needs_quotes(value, recipe->separator);
     if (quotes)
         *out++ = QUOTE;
-    if (!quotes || field->quoted) { /* then there are two quotes for one already */
-        out = (char *)mempcpy(out, raw.bytes, raw.length);
+    if (!quotes || doubled) {
+        out = (char *)mempcpy(out, value.bytes, value.length);
     } else {
-        for (const char *at = raw.bytes; at < span_end(raw); at++) {
+        for (const char *at = value.bytes; at < span_end(value); at++) {
             if (*at == QUOTE)
                 *out++ = QUOTE;
             *out++ = *at;
@@ -102,10 +112,9 @@ static bool collect_named(const struct columns *columns, struct csv_fields *fiel
 }
 
 /* Not inlined: it would slow down a single column. `single` is the number of the only one, or 0. */
-__attribute__((noinline)) static bool take_any(const struct recipe *recipe,
-                                               const struct columns *columns, struct span row,
-                                               uint8_t kind, size_t single, char *buffer,
-                                               struct span *key)
+__attribute__((noinline)) static bool
+take_any(const struct recipe *recipe, const struct columns *columns, struct without *without,
+         struct span row, uint8_t kind, size_t single, char *buffer, struct span *key)
 {
     const struct field_range *range = recipe->ranges > 0 ? recipe->range : &all_columns;
     const struct field_range *end = range + (recipe->ranges > 0 ? recipe->ranges : 1);
@@ -119,16 +128,16 @@ __attribute__((noinline)) static bool take_any(const struct recipe *recipe,
         if (first.raw.length == 0)
             return false;
         /* In the order of the names, wherever the columns are. */
-        for (size_t i = 0; i < columns->n && single == 0; i++)
-            out = add_value(out, recipe, &columns->fields[i]);
-        while (recipe->except && fields.at != NULL) {
+        for (size_t i = 0; i < columns->n && single == 0 && out != NULL; i++)
+            out = add_value(out, recipe, without, &columns->fields[i]);
+        while (recipe->except && fields.at != NULL && out != NULL) {
             if (!csv_next_field(&fields, &field))
                 return false;
-            out = add_value(out, recipe, &field);
+            out = add_value(out, recipe, without, &field);
         }
     } else {
-        for (size_t number = 1; fields.at != NULL && (range < end || (kind & ROW_ODD) != 0);
-             number++) {
+        for (size_t number = 1;
+             fields.at != NULL && (range < end || (kind & ROW_ODD) != 0) && out != NULL; number++) {
             if (!csv_next_field(&fields, &field))
                 return false;
             if (range == end || number < range->first)
@@ -136,17 +145,18 @@ __attribute__((noinline)) static bool take_any(const struct recipe *recipe,
             if (first.raw.bytes == NULL)
                 first = field;
             if (single == 0)
-                out = add_value(out, recipe, &field);
+                out = add_value(out, recipe, without, &field);
             range += number == range->last;
         }
     }
-    if (first.raw.length == 0)
+    if (first.raw.length == 0 || out == NULL)
         return false;
-    if (single != 0)
+    if (single != 0) {
         *key = csv_field_value(&first, buffer);
-    else
-        *key = span_between(buffer, out - 1); /* without the last separator */
-    return true;
+        return true;
+    }
+    *key = span_between(buffer, out - 1); /* without the last separator */
+    return *buffer != recipe->separator;  /* the first value has not become empty */
 }
 
 size_t csv_single_column(const struct recipe *recipe, const struct columns *columns)
@@ -157,8 +167,8 @@ size_t csv_single_column(const struct recipe *recipe, const struct columns *colu
     return named ? columns->column[0].number : 0;
 }
 
-bool csv_take(const struct recipe *recipe, const struct columns *columns, struct span line,
-              uint8_t kind, char *buffer, struct span *key)
+bool csv_take(const struct recipe *recipe, const struct columns *columns, struct without *without,
+              struct span line, uint8_t kind, char *buffer, struct span *key)
 {
     size_t single = csv_single_column(recipe, columns);
     if (single != 0 && (kind & ROW_ODD) == 0) {
@@ -168,7 +178,8 @@ bool csv_take(const struct recipe *recipe, const struct columns *columns, struct
         return csv_take_field(recipe, line.bytes, &field, buffer, key);
     }
     struct span row = csv_row(line);
-    if (kind == 0 && recipe->ranges <= 1 && !recipe->trim && !recipe_has_column_names(recipe)) {
+    if (kind == 0 && recipe->ranges <= 1 && !recipe->trim && !recipe_has_column_names(recipe) &&
+        without == NULL) {
         const struct field_range range = recipe->ranges > 0 ? recipe->range[0] : all_columns;
         if (!take_plain(recipe, row, range.first, range.last, key) || key->length == 0 ||
             *key->bytes == recipe->separator)
@@ -178,5 +189,5 @@ bool csv_take(const struct recipe *recipe, const struct columns *columns, struct
             memchr(key->bytes, '\n', key->length) == NULL)
             return true;
     }
-    return take_any(recipe, columns, row, kind, single, buffer, key);
+    return take_any(recipe, columns, without, row, kind, single, buffer, key);
 }

@@ -14,14 +14,17 @@
 
 #include "core/kernel.h"
 #include "key/columns.h"
+#include "key/without.h"
 
 /* Takes the key. *key points into the row if possible, otherwise into `buffer`, which has
  * SPAN_DECODED(line.length) bytes, and one more for each column. `columns` is for a recipe with
  * names. `kind` is what rows_find has told (core/rows.h): it looks no further than it needs to;
  * with ROW_ODD, which any row may have, at each byte. Returns false if the row has no key, and for
- * ROW_ODD also if the bytes are no row; with another kind these are looked at without harm. */
-bool csv_take(const struct recipe *recipe, const struct columns *columns, struct span line,
-              uint8_t kind, char *buffer, struct span *key);
+ * ROW_ODD also if the bytes are no row; with another kind these are looked at without harm.
+ * `without` is NULL, or leaves out of each of several values, before it is quoted; there is no key
+ * either if the first becomes empty, or one is too long for it. */
+bool csv_take(const struct recipe *recipe, const struct columns *columns, struct without *without,
+              struct span line, uint8_t kind, char *buffer, struct span *key);
 
 /* The number of the only column that the recipe takes; 0: it takes several. */
 size_t csv_single_column(const struct recipe *recipe, const struct columns *columns);

@@ -122,9 +122,19 @@ static struct splitter split_line(const struct recipe *recipe, struct span line)
                              finder_start(line, ' ', '\t')};
 }
 
-/* Step 3 with trimmed fields, which are copied one by one. */
-static bool take_trimmed(const struct recipe *recipe, struct span line, char *buffer,
-                         struct span *fields)
+/* Copies a field by itself. Returns the end of the copy; or NULL if it is too long. */
+static char *copy_field(const struct recipe *recipe, struct without *without, struct span field,
+                        char *out)
+{
+    field = recipe_trim(recipe, field);
+    if (without != NULL && !without_apply(without, &field))
+        return NULL;
+    return (char *)mempcpy(out, field.bytes, field.length);
+}
+
+/* Step 3 with fields that are not taken as they are, and so are copied one by one. */
+static bool take_changed(const struct recipe *recipe, struct without *without, struct span line,
+                         char *buffer, struct span *fields)
 {
     const char joint = recipe->separated ? recipe->separator : ' ';
     struct splitter split = split_line(recipe, line);
@@ -139,12 +149,11 @@ static bool take_trimmed(const struct recipe *recipe, struct span line, char *bu
                     return false;
                 break;
             }
-            field = recipe_trim(recipe, field);
-            if (is_first && field.length == 0)
-                return false;
             if (!is_first)
                 *out++ = joint;
-            out = (char *)mempcpy(out, field.bytes, field.length);
+            out = copy_field(recipe, without, field, out);
+            if (out == NULL || out == buffer)
+                return false;
         }
     }
     *fields = span_between(buffer, out);
@@ -158,11 +167,11 @@ static bool begins_empty(const struct recipe *recipe, struct span fields)
 }
 
 /* Flattened: the splitter stays in registers, which saves a quarter of the time. */
-__attribute__((flatten)) bool fields_select(const struct recipe *recipe, struct span line,
-                                            char *buffer, struct span *fields)
+__attribute__((flatten)) bool fields_select(const struct recipe *recipe, struct without *without,
+                                            struct span line, char *buffer, struct span *fields)
 {
-    if (recipe->trim)
-        return take_trimmed(recipe, line, buffer, fields);
+    if (recipe->trim || without != NULL)
+        return take_changed(recipe, without, line, buffer, fields);
     struct splitter split = split_line(recipe, line);
     struct field_range range = recipe->range[0];
     if (!find_range(&split, range.first, range.last, fields) || begins_empty(recipe, *fields))
@@ -181,7 +190,8 @@ __attribute__((flatten)) bool fields_select(const struct recipe *recipe, struct 
 }
 
 bool fields_take_columns(const struct recipe *recipe, const struct columns *columns,
-                         struct span line, char *buffer, struct span *fields)
+                         struct without *without, struct span line, char *buffer,
+                         struct span *fields)
 {
     struct splitter split = split_line(recipe, line);
     char *out = buffer;
@@ -199,7 +209,9 @@ bool fields_take_columns(const struct recipe *recipe, const struct columns *colu
     if (columns->n == 1 && !recipe->except)
         return true;
     for (size_t i = 0; i < columns->n; i++) {
-        out = (char *)mempcpy(out, columns->fields[i].raw.bytes, columns->fields[i].raw.length);
+        out = copy_field(recipe, without, columns->fields[i].raw, out);
+        if (out == NULL || out == buffer)
+            return false;
         *out++ = recipe->separator;
     }
     /* With all columns but some, those beyond the header line's. */
@@ -207,8 +219,9 @@ bool fields_take_columns(const struct recipe *recipe, const struct columns *colu
     for (size_t number = columns->most + 1; recipe->except && number < UINT_MAX; number++) {
         if (!find_range(&split, (unsigned)number, (unsigned)number, &field))
             break;
-        field = recipe_trim(recipe, field);
-        out = (char *)mempcpy(out, field.bytes, field.length);
+        out = copy_field(recipe, without, field, out);
+        if (out == NULL)
+            return false;
         *out++ = recipe->separator;
     }
     *fields = span_between(buffer, out - 1); /* without the last separator */

@@ -3,20 +3,23 @@
 #define UNSEEN_KEY_FIELDS_H
 
 #include "key/columns.h"
+#include "key/without.h"
 
 /* Selects the recipe's fields of `line`, joined by its separator, or by one space if it has none;
- * with --trim, each without blanks at its ends. *fields points into the line if they are one piece
- * of it, otherwise to a copy in `buffer`, which has FIELDS_SPARE bytes more than the line. Returns
- * false if the first of them is missing or empty; later ones may be. One pass over the line, up to
- * the last field. Precondition: the recipe has ranges. */
+ * with --trim, each without blanks at its ends; unless `without` is NULL, each by itself without
+ * what that leaves out. *fields points into the line if they are one piece of it, otherwise to a
+ * copy in `buffer`, which has FIELDS_SPARE bytes more than the line. Returns false if the first of
+ * them is missing or empty, or becomes so; later ones may be; or if one is too long for `without`.
+ * One pass over the line, up to the last field. Precondition: the recipe has ranges. */
 enum { FIELDS_SPARE = 32 };
-bool fields_select(const struct recipe *recipe, struct span line, char *buffer,
-                   struct span *fields);
+bool fields_select(const struct recipe *recipe, struct without *without, struct span line,
+                   char *buffer, struct span *fields);
 
 /* The same for columns that have names, in the order of the names; one that is missing is written
  * as an empty one. `buffer` has one byte more for each column. Precondition: the recipe has names
- * and a separator. */
+ * and a separator; `without` is NULL if there is one column alone. */
 bool fields_take_columns(const struct recipe *recipe, const struct columns *columns,
-                         struct span line, char *buffer, struct span *fields);
+                         struct without *without, struct span line, char *buffer,
+                         struct span *fields);
 
 #endif

@@ -17,6 +17,12 @@ static bool leads_to(const struct json_item *item, const struct json_item *other
     return i == item->steps;
 }
 
+/* Whether the contents of strings that are values stay as they are. */
+static bool strings_stay(const struct recipe *recipe)
+{
+    return !recipe->trim && !recipe->fold && recipe->patterns[0] == '\0';
+}
+
 void json_split_items(const struct recipe *recipe, struct json_items *items)
 {
     struct json_step *step = items->step;
@@ -43,8 +49,9 @@ void json_split_items(const struct recipe *recipe, struct json_items *items)
         }
     }
     items->one_member = items->n == 1 && items->item[0].steps == 1;
-    items->as_written = items->one_member && recipe->profile == PROFILE_LINE && !recipe->trim &&
-                        !recipe->fold;
+    items->without = NULL;
+    items->as_written = items->one_member && recipe->profile == PROFILE_LINE &&
+                        strings_stay(recipe);
     items->nested = 0;
     for (unsigned i = 0; i < items->n; i++) {
         unsigned parts_of = 0;
@@ -69,8 +76,7 @@ static bool is_shortest(const struct recipe *recipe, struct span value, bool esc
     if (json_is_container(value))
         return false;
     return !json_is_string(value) ||
-           (!recipe->trim && !recipe->fold &&
-            (!escapes || memchr(value.bytes, '\\', value.length) == NULL));
+           (strings_stay(recipe) && (!escapes || memchr(value.bytes, '\\', value.length) == NULL));
 }
 
 /* Writes a string in its shortest form, in lower case if the recipe says so. */
@@ -109,14 +115,31 @@ static char *write_string(const struct recipe *recipe, struct span text, char *o
     return out;
 }
 
-/* Writes what a value adds to the key. */
-static char *write_value(const struct recipe *recipe, struct span value, char *scratch, char *out)
+/* What a value adds to the key: in place if it is its own key, otherwise in `buffer`. Returns false
+ * if it is too long for `without`. */
+static bool make_shortest(const struct recipe *recipe, struct without *without, struct span *value,
+                          bool escapes, char *scratch, char *buffer)
 {
-    if (is_shortest(recipe, value, true))
-        return (char *)mempcpy(out, value.bytes, value.length);
-    if (json_is_container(value))
-        return out + json_compact(value, out).length;
-    return write_string(recipe, string_of(recipe, value, scratch), out);
+    if (is_shortest(recipe, *value, escapes))
+        return true;
+    if (json_is_container(*value)) {
+        *value = json_compact(*value, buffer);
+        return true;
+    }
+    struct span text = string_of(recipe, *value, scratch);
+    if (without != NULL && !without_apply(without, &text))
+        return false;
+    if (text.bytes != value->bytes + 1 || text.length != value->length - 2 || recipe->fold)
+        *value = span_between(buffer, write_string(recipe, text, buffer));
+    return true;
+}
+
+/* Adds a value that is elsewhere, or there already. */
+static char *append_value(char *out, struct span value)
+{
+    if (value.bytes != out)
+        memcpy(out, value.bytes, value.length);
+    return out + value.length;
 }
 
 /* Looks for the items in a line. Returns whether it is a text; if not, writers of arrays with a
@@ -153,28 +176,31 @@ enum json_line json_take_any(const struct recipe *recipe, const struct json_item
         return JSON_NO_TEXT;
     if (json_is_missing(values[0]))
         return JSON_NO_MEMBER;
-    const bool string = json_is_string(values[0]);
-    if (string && recipe->trim && string_of(recipe, values[0], scratch).length == 0)
-        return JSON_NO_MEMBER;
 
     /* 2. --by takes a string without its quotes. */
     *key = values[0];
     if (recipe->profile != PROFILE_LINE) {
-        if (!string)
+        if (!json_is_string(values[0]))
             return JSON_NO_MEMBER;
         *key = string_of(recipe, values[0], buffer);
         return JSON_KEY;
     }
 
-    /* 3. The values, each in its shortest form, joined by commas. */
-    if (items->n == 1 && is_shortest(recipe, values[0], search.escapes))
+    /* 3. The values, each in its shortest form, joined by commas. The first may become empty. */
+    struct without *without = items->without;
+    if (!make_shortest(recipe, without, key, items->n > 1 || search.escapes, scratch, buffer) ||
+        json_is_missing(*key))
+        return JSON_NO_MEMBER;
+    if (items->n == 1)
         return JSON_KEY;
-    char *out = buffer;
-    for (unsigned i = 0; i < items->n; i++) {
-        if (i > 0)
-            *out++ = ',';
-        if (!json_is_null(values[i]))
-            out = write_value(recipe, values[i], scratch, out);
+    char *out = append_value(buffer, *key);
+    for (unsigned i = 1; i < items->n; i++) {
+        *out++ = ',';
+        if (json_is_null(values[i]))
+            continue;
+        if (!make_shortest(recipe, without, &values[i], true, scratch, out))
+            return JSON_NO_MEMBER;
+        out = append_value(out, values[i]);
     }
     *key = span_between(buffer, out);
     return JSON_KEY;

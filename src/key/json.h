@@ -16,20 +16,23 @@
 #define UNSEEN_KEY_JSON_H
 
 #include "key/json_text.h"
+#include "key/without.h"
 
 /* What a line is. */
 enum json_line {
     JSON_KEY,       /* it has a key */
-    JSON_NO_MEMBER, /* no value that can be the first of a key, or that --by takes */
+    JSON_NO_MEMBER, /* no value that can be the first of a key, or that --by takes; one too long */
     JSON_NO_TEXT    /* no JSON text */
 };
 
-/* The recipe's items. Each step has a byte of their names, at least. */
+/* The recipe's items. Each step has a byte of their names, at least. `without`, NULL at first,
+ * leaves out of each string that is a value; not with a profile. */
 struct json_items {
     unsigned n;
     unsigned nested; /* how many can be parts of one another */
     bool one_member; /* one item of one step, */
     bool as_written; /* and the key is its value as it is written, if that has no escapes */
+    struct without *without;
     struct json_item item[RECIPE_NAMES_MAX];
     struct json_step step[RECIPE_NAMES_BYTES];
     char text[RECIPE_NAMES_BYTES + RECIPE_NAMES_MAX];

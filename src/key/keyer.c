@@ -7,6 +7,7 @@
 #include "key/fields.h"
 #include "key/json.h"
 #include "key/url.h"
+#include "key/without.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -34,6 +35,7 @@ struct keyer {
     const struct kernel *kernel;
     struct url_buffers *buffers; /* NULL without --by */
     struct json_buffers *json;   /* NULL without --jsonl */
+    struct without *without;     /* NULL without patterns */
     struct columns columns;      /* of the input */
     size_t size, room;           /* the longest line that was asked for; bytes at `text` */
     char *text;                  /* joined fields, or text in lower case */
@@ -51,10 +53,16 @@ struct keyer *keyer_new(const struct recipe *recipe)
         keyer->buffers = malloc(sizeof *keyer->buffers);
     if (recipe->syntax == SYNTAX_JSONL)
         keyer->json = malloc(sizeof *keyer->json);
-    if (keyer->json != NULL)
+    if (recipe->patterns[0] != '\0')
+        keyer->without = without_new(recipe);
+    if (keyer->json != NULL) {
         json_split_items(recipe, &keyer->json->items);
+        if (recipe->profile == PROFILE_LINE)
+            keyer->json->items.without = keyer->without;
+    }
     if ((recipe->profile != PROFILE_LINE && keyer->buffers == NULL) ||
         (recipe->syntax == SYNTAX_JSONL && keyer->json == NULL) ||
+        (recipe->patterns[0] != '\0' && keyer->without == NULL) ||
         keyer_reserve(keyer, URL_BUFFER) != 0) {
         keyer_free(keyer);
         return NULL;
@@ -68,6 +76,7 @@ void keyer_free(struct keyer *keyer)
         return;
     free(keyer->buffers);
     free(keyer->json);
+    without_free(keyer->without);
     columns_free(&keyer->columns);
     free(keyer->text);
     free(keyer);
@@ -135,16 +144,32 @@ static struct span fold(struct keyer *keyer, struct span text)
     return (struct span){keyer->text, text.length};
 }
 
-/* Makes the key of the line that is `text`: steps 2 to 5 of recipe.h. Says whether there is
+/* Whether the key is made of several values, or of members, and not what --by makes of it: then
+ * patterns have been at each of them before they were joined. */
+static bool is_joined(const struct keyer *keyer)
+{
+    const struct recipe *recipe = &keyer->recipe;
+    if (recipe->profile != PROFILE_LINE ||
+        (recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe)))
+        return false;
+    return recipe->syntax == SYNTAX_JSONL || csv_single_column(recipe, &keyer->columns) == 0;
+}
+
+/* Makes the key of the line that is `text`: steps 2 to 6 of recipe.h. Says whether there is
  * one. */
 static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
+    struct without *last = keyer->without, *each = NULL;
     enum json_line json;
+    if (last != NULL && is_joined(keyer)) {
+        each = last;
+        last = NULL;
+    }
     /* 2 and 3. Trim; fields, columns or members. */
     switch (recipe->syntax) {
     case SYNTAX_CSV:
-        if (!csv_take(recipe, &keyer->columns, *text, kind, keyer->text, text))
+        if (!csv_take(recipe, &keyer->columns, each, *text, kind, keyer->text, text))
             return NO_KEY;
         break;
     case SYNTAX_JSONL:
@@ -160,9 +185,9 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
                                  span_end(*text));
         *text = recipe_trim(recipe, *text);
         if (recipe->ranges > 0
-                ? !fields_select(recipe, *text, keyer->text, text)
+                ? !fields_select(recipe, each, *text, keyer->text, text)
                 : recipe_has_column_names(recipe) &&
-                      !fields_take_columns(recipe, &keyer->columns, *text, keyer->text, text))
+                      !fields_take_columns(recipe, &keyer->columns, each, *text, keyer->text, text))
             return NO_KEY;
     }
     /* 4. Profile. */
@@ -190,8 +215,12 @@ static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text
     default:
         break;
     }
-    /* 5. Fold. Without a profile, json_take has done it: in strings alone. */
-    if (recipe->fold && (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
+    /* 5 and 6. Fold; without what patterns match. Without a profile, json_take has done both: in
+     * strings alone. Of joined values, separators are left to fold. */
+    if (last != NULL && !without_apply(last, text))
+        return NO_KEY;
+    if (recipe->fold && last == NULL &&
+        (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
         *text = fold(keyer, *text);
     /* An empty value is none, where one was asked for. */
     const bool whole = recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe);
@@ -328,14 +357,15 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
     const struct recipe *recipe = &keyer->recipe;
     const bool whole = recipe_is_whole_line(recipe);
     /* --by url and nothing else */
-    if (whole || (recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
-                  !recipe_has_list(recipe) && !recipe->trim && !recipe->fold)) {
+    if (whole ||
+        (recipe->syntax == SYNTAX_FIELDS && recipe->profile == PROFILE_URL &&
+         !recipe_has_list(recipe) && !recipe->trim && !recipe->fold && keyer->without == NULL)) {
         hash_runs(keyer, whole, bytes, starts, n, hashes, count, no_key);
         return;
     }
     /* --csv, one column and nothing else */
     const size_t column = recipe->syntax == SYNTAX_CSV && recipe->profile == PROFILE_LINE &&
-                                  !recipe->fold && kinds != NULL
+                                  !recipe->fold && keyer->without == NULL && kinds != NULL
                               ? csv_single_column(recipe, &keyer->columns)
                               : 0;
     for (size_t i = 0; i < n; i += GROUP)
