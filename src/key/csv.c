@@ -58,27 +58,17 @@ static bool value_needs_quotes(struct span value, char separator)
     return false;
 }
 
-/* Adds a value to a key of several, in quotes if it needs them, and a separator. Returns NULL if it
- * is too long for `without`. */
-static char *add_value(char *out, const struct recipe *recipe, struct without *without,
-                       const struct csv_field *field)
+/* Adds a value to a key of several, in quotes if it needs them, and a separator. */
+static char *add_value(char *out, const struct recipe *recipe, const struct csv_field *field)
 {
-    struct span value = field->raw;
-    bool doubled = field->quoted; /* then there are two quotes for one already */
-    if (without != NULL) {
-        /* Decoded behind what will be written: which is no longer, with its quotes. */
-        value = csv_field_value(field, out + value.length + 2);
-        doubled = false;
-        if (!without_apply(without, &value))
-            return NULL;
-    }
-    const bool quotes = value_needs_quotes(value, recipe->separator);
+    const struct span raw = field->raw;
+    const bool quotes = value_needs_quotes(raw, recipe->separator);
     if (quotes)
         *out++ = QUOTE;
-    if (!quotes || doubled) {
-        out = (char *)mempcpy(out, value.bytes, value.length);
+    if (!quotes || field->quoted) { /* then there are two quotes for one already */
+        out = (char *)mempcpy(out, raw.bytes, raw.length);
     } else {
-        for (const char *at = value.bytes; at < span_end(value); at++) {
+        for (const char *at = raw.bytes; at < span_end(raw); at++) {
             if (*at == QUOTE)
                 *out++ = QUOTE;
             *out++ = *at;
@@ -88,6 +78,24 @@ static char *add_value(char *out, const struct recipe *recipe, struct without *w
         *out++ = QUOTE;
     *out++ = recipe->separator;
     return out;
+}
+
+/* The same with what patterns leave of a value; NULL if it is too long for `without`. Not inlined:
+ * it would slow down what has none. */
+__attribute__((noinline)) static char *add_left(char *out, const struct recipe *recipe,
+                                                struct without *without,
+                                                const struct csv_field *field)
+{
+    /* Decoded behind all that will be written: no more than there is, in quotes. */
+    struct csv_field left = {.raw = csv_field_value(field, out + field->raw.length + 2)};
+    return without_apply(without, &left.raw) ? add_value(out, recipe, &left) : NULL;
+}
+
+/* Adds a value in either way. */
+static inline char *add_either(char *out, const struct recipe *recipe, struct without *without,
+                               const struct csv_field *field)
+{
+    return without != NULL ? add_left(out, recipe, without, field) : add_value(out, recipe, field);
 }
 
 /* Puts the columns that have names into columns->fields, and passes the fields of the header line,
@@ -128,35 +136,36 @@ take_any(const struct recipe *recipe, const struct columns *columns, struct with
         if (first.raw.length == 0)
             return false;
         /* In the order of the names, wherever the columns are. */
-        for (size_t i = 0; i < columns->n && single == 0 && out != NULL; i++)
-            out = add_value(out, recipe, without, &columns->fields[i]);
-        while (recipe->except && fields.at != NULL && out != NULL) {
-            if (!csv_next_field(&fields, &field))
+        for (size_t i = 0; i < columns->n && single == 0; i++)
+            if ((out = add_either(out, recipe, without, &columns->fields[i])) == NULL)
                 return false;
-            out = add_value(out, recipe, without, &field);
+        while (recipe->except && fields.at != NULL) {
+            if (!csv_next_field(&fields, &field) ||
+                (out = add_either(out, recipe, without, &field)) == NULL)
+                return false;
         }
     } else {
-        for (size_t number = 1;
-             fields.at != NULL && (range < end || (kind & ROW_ODD) != 0) && out != NULL; number++) {
+        for (size_t number = 1; fields.at != NULL && (range < end || (kind & ROW_ODD) != 0);
+             number++) {
             if (!csv_next_field(&fields, &field))
                 return false;
             if (range == end || number < range->first)
                 continue;
             if (first.raw.bytes == NULL)
                 first = field;
-            if (single == 0)
-                out = add_value(out, recipe, without, &field);
+            if (single == 0 && (out = add_either(out, recipe, without, &field)) == NULL)
+                return false;
             range += number == range->last;
         }
     }
-    if (first.raw.length == 0 || out == NULL)
+    if (first.raw.length == 0)
         return false;
     if (single != 0) {
         *key = csv_field_value(&first, buffer);
         return true;
     }
     *key = span_between(buffer, out - 1); /* without the last separator */
-    return *buffer != recipe->separator;  /* the first value has not become empty */
+    return *buffer != recipe->separator;  /* or the first has become empty */
 }
 
 size_t csv_single_column(const struct recipe *recipe, const struct columns *columns)

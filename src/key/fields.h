@@ -6,14 +6,18 @@
 #include "key/without.h"
 
 /* Selects the recipe's fields of `line`, joined by its separator, or by one space if it has none;
- * with --trim, each without blanks at its ends; unless `without` is NULL, each by itself without
- * what that leaves out. *fields points into the line if they are one piece of it, otherwise to a
- * copy in `buffer`, which has FIELDS_SPARE bytes more than the line. Returns false if the first of
- * them is missing or empty, or becomes so; later ones may be; or if one is too long for `without`.
- * One pass over the line, up to the last field. Precondition: the recipe has ranges. */
+ * with --trim, each without blanks at its ends. *fields points into the line if they are one piece
+ * of it, otherwise to a copy in `buffer`, which has FIELDS_SPARE bytes more than the line. Returns
+ * false if the first of them is missing or empty; later ones may be. One pass over the line, up to
+ * the last field. Precondition: the recipe has ranges. */
 enum { FIELDS_SPARE = 32 };
-bool fields_select(const struct recipe *recipe, struct without *without, struct span line,
-                   char *buffer, struct span *fields);
+bool fields_select(const struct recipe *recipe, struct span line, char *buffer,
+                   struct span *fields);
+
+/* The same with each field, unless `without` is NULL, by itself without what that leaves out: always
+ * copied. Returns false also if the first becomes empty, or one is too long for `without`. */
+bool fields_select_each(const struct recipe *recipe, struct without *without, struct span line,
+                        char *buffer, struct span *fields);
 
 /* The same for columns that have names, in the order of the names; one that is missing is written
  * as an empty one. `buffer` has one byte more for each column. Precondition: the recipe has names

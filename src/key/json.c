@@ -115,31 +115,24 @@ static char *write_string(const struct recipe *recipe, struct span text, char *o
     return out;
 }
 
-/* What a value adds to the key: in place if it is its own key, otherwise in `buffer`. Returns false
- * if it is too long for `without`. */
-static bool make_shortest(const struct recipe *recipe, struct without *without, struct span *value,
-                          bool escapes, char *scratch, char *buffer)
+/* Writes what patterns leave of a string. Not inlined: it would slow down what has none. */
+__attribute__((noinline)) static char *
+write_left(const struct recipe *recipe, struct without *without, struct span text, char *out)
 {
-    if (is_shortest(recipe, *value, escapes))
-        return true;
-    if (json_is_container(*value)) {
-        *value = json_compact(*value, buffer);
-        return true;
-    }
-    struct span text = string_of(recipe, *value, scratch);
-    if (without != NULL && !without_apply(without, &text))
-        return false;
-    if (text.bytes != value->bytes + 1 || text.length != value->length - 2 || recipe->fold)
-        *value = span_between(buffer, write_string(recipe, text, buffer));
-    return true;
+    return without_apply(without, &text) ? write_string(recipe, text, out) : NULL;
 }
 
-/* Adds a value that is elsewhere, or there already. */
-static char *append_value(char *out, struct span value)
+/* Writes what a value adds to the key. Returns NULL if it is too long for `without`. */
+static char *write_value(const struct recipe *recipe, struct without *without, struct span value,
+                         char *scratch, char *out)
 {
-    if (value.bytes != out)
-        memcpy(out, value.bytes, value.length);
-    return out + value.length;
+    if (is_shortest(recipe, value, true))
+        return (char *)mempcpy(out, value.bytes, value.length);
+    if (json_is_container(value))
+        return out + json_compact(value, out).length;
+    const struct span text = string_of(recipe, value, scratch);
+    return without != NULL ? write_left(recipe, without, text, out)
+                           : write_string(recipe, text, out);
 }
 
 /* Looks for the items in a line. Returns whether it is a text; if not, writers of arrays with a
@@ -186,22 +179,25 @@ enum json_line json_take_any(const struct recipe *recipe, const struct json_item
         return JSON_KEY;
     }
 
-    /* 3. The values, each in its shortest form, joined by commas. The first may become empty. */
-    struct without *without = items->without;
-    if (!make_shortest(recipe, without, key, items->n > 1 || search.escapes, scratch, buffer) ||
-        json_is_missing(*key))
-        return JSON_NO_MEMBER;
-    if (items->n == 1)
+    /* 3. The values, each in its shortest form, joined by commas. */
+    if (items->n == 1 && is_shortest(recipe, values[0], search.escapes))
         return JSON_KEY;
-    char *out = append_value(buffer, *key);
-    for (unsigned i = 1; i < items->n; i++) {
-        *out++ = ',';
+    char *out = buffer;
+    for (unsigned i = 0; i < items->n; i++) {
+        if (i > 0)
+            *out++ = ',';
         if (json_is_null(values[i]))
             continue;
-        if (!make_shortest(recipe, without, &values[i], true, scratch, out))
+        out = write_value(recipe, items->without, values[i], scratch, out);
+        if (out == NULL)
             return JSON_NO_MEMBER;
-        out = append_value(out, values[i]);
     }
-    *key = span_between(buffer, out);
+    const struct span made = span_between(buffer, out);
+    if (made.length >= 2 && made.bytes[0] == QUOTE && made.bytes[1] == QUOTE)
+        return JSON_NO_MEMBER; /* the first has become empty */
+    /* One that no pattern matches stays in the line, where it is hashed with others. */
+    if (items->n > 1 || items->without == NULL || made.length != key->length ||
+        memcmp(made.bytes, key->bytes, made.length) != 0)
+        *key = made;
     return JSON_KEY;
 }

@@ -3,6 +3,7 @@
 #include "key/columns.h"
 #include "key/endpoint.h"
 #include "key/keyer.h"
+#include "key/without.h"
 
 #include "chance.h"
 #include "guards.h"
@@ -38,6 +39,23 @@ static struct recipe csv(const char *list, char separator)
     const char *wanted;
     const char *fault = list != NULL ? recipe_parse_fields(&recipe, list, &wanted) : NULL;
     tap_check(fault == NULL, "--csv -f %s: %s", list, fault);
+    return recipe;
+}
+
+/* Of members of JSON. */
+static struct recipe jsonl(const char *list)
+{
+    struct recipe recipe = {.syntax = SYNTAX_JSONL};
+    const char *wanted;
+    const char *fault = recipe_parse_fields(&recipe, list, &wanted);
+    tap_check(fault == NULL, "--jsonl -f %s: %s", list, fault);
+    return recipe;
+}
+
+/* The recipe with one pattern. */
+static struct recipe without(struct recipe recipe, const char *pattern)
+{
+    memcpy(recipe.patterns, pattern, strlen(pattern) + 1);
     return recipe;
 }
 
@@ -529,6 +547,128 @@ static void columns_each_way(void)
     }
 }
 
+/* --- patterns --- */
+
+/* One value: the line, a field, a column, or what --by makes. Several: each of them. */
+static void values_without(void)
+{
+    struct recipe recipe = without(fields("1,3", NULL), "^x+"),
+                  url = without(by(PROFILE_URL), "/$");
+    check(without((struct recipe){.trim = true}, "[0-9]+"), " 1a2 b33 ", "a b");
+    check(without((struct recipe){.fold = false}, "a+"), "aa", "");
+    check(without((struct recipe){.fold = true}, "B+"), "aBbC", "ac");
+    check(without(by(PROFILE_HOST), "^.*$"), "http://a/", "");
+    check(url, "HTTP://A/x/", "http://a/x");
+    check(url, "http://a/x/", "http://a/x");
+    check(url, "x/", NULL);
+    url = fields("2", NULL);
+    url.profile = PROFILE_HOST;
+    check(without(url, "^.*$"), "x http://a/", NULL);
+    check(without(fields("2", ","), "^x+"), "x,xxb,x", "b");
+    check(without(fields("2", ","), "^x+"), "b,xx,b", NULL);
+    check(recipe, "xa xb  xxc", "a c");
+    check(recipe, "a b x", "a ");
+    check(recipe, "x b c", NULL);
+    check(recipe, "b", "b");
+    recipe = without(fields("1-", ","), "^x+");
+    recipe.trim = true;
+    check(recipe, " xa, x ,,xb\r", "a,,,b");
+    recipe.trim = false;
+    recipe.fold = true;
+    check(recipe, "XA,X,xB", "a,,b");
+    check_named(without(fields("b,a", "\\t"), "x"), "a\tb", "xax\tbx", "b\ta");
+    check_named(without(fields("b,a", "\\t"), "x"), "a\tb", "a\tx", NULL);
+    check_named(without(fields("!id", ","), "x"), "id,a", "1,xa,x,b", "a,,b");
+    check_named(without(fields("a", ","), "x"), "id,a", "1,x", NULL);
+    /* Decoded, and in quotes only if what is left needs them. */
+    check(without(csv("2", ','), "\""), "x,\"a\"\"b\"", "ab");
+    check(without(csv("1,3", ','), "\""), "\"a\"\"b\",c,\"d,\"\"e\"\"\"", "ab,\"d,e\"");
+    check(without(csv("1,2", ','), ","), "\"a,\"\"b\",c", "\"a\"\"b\",c");
+    check(without(csv(NULL, ','), "^a$"), "a,a", NULL);
+    check(without(csv(NULL, ','), "^a$"), "b,a,\"a\",b", "b,,,b");
+    check_named(without(csv("b,a", ','), "x"), "a,b", "x,\"xb\"", "b,");
+    check_named(without(csv("b,a", ','), "x"), "a,b", "a,x", NULL);
+    check_named(without(csv("!id", ','), "x"), "id,a", "1,xa,\"x,\"", "a,\",\"");
+    /* Strings alone. */
+    check(without(jsonl("id"), "[0-9]"), "{\"id\":\"a1\\n\"}", "\"a\\n\"");
+    check(without(jsonl("id"), "\\n"), "{\"id\":\"a\\nb\"}", "\"ab\"");
+    check(without(jsonl("id"), "[0-9]"), "{\"id\":12}", "12");
+    check(without(jsonl("id"), "1"), "{\"id\":[\"1\", 1]}", "[\"1\",1]");
+    check(without(jsonl("id"), "x+"), "{\"id\":\"xx\"}", NULL);
+    check(without(jsonl("a,b,c"), "x+"), "{\"a\":\"xa\",\"b\":\"x\"}", "\"a\",\"\",");
+    check(without(jsonl("a,b"), "x+"), "{\"a\":\"x\",\"b\":\"b\"}", NULL);
+    check(without(jsonl("a,b"), "x+"), "{\"a\":true,\"b\":\"\\\"x\"}", "true,\"\\\"\"");
+    recipe = without(jsonl("a"), "/$");
+    recipe.profile = PROFILE_URL;
+    check(recipe, "{\"a\":\"HTTP:\\/\\/B\\/\"}", "http://b");
+    /* Several patterns, each on what the one before has left. */
+    recipe = without((struct recipe){.fold = false}, "b");
+    memcpy(recipe.patterns + 2, "ac", 3);
+    check(recipe, "abcd", "d");
+}
+
+/* What no pattern matches is the key that it is without any, and where it was in the line. */
+static void nothing_left_out(void)
+{
+    static const char line[] = "http://a/,b,\"c\"", object[] = "{\"a\":\"b\",\"b\":7}";
+    const struct recipe recipes[] = {{.fold = false},  by(PROFILE_URL),  fields("2", ","),
+                                     csv("2", ','),    csv("1,2", ','),  fields("1-", ","),
+                                     csv(NULL, ','),   jsonl("a"),       jsonl("b,a"),
+                                     by(PROFILE_HOST), fields("1", NULL)};
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        const char *text = recipes[i].syntax == SYNTAX_JSONL ? object : line;
+        struct keyer *plain = keyer_of(recipes[i]), *first = keyer_of(without(recipes[i], "[~^]x"));
+        struct keyer *keyer = keyer_copy(first);
+        if (keyer == NULL)
+            exit(1);
+        keyer_free(first);
+        struct key_text all = keyer_text(plain, text, strlen(text), ROW_QUOTED);
+        struct key_text some = keyer_text(keyer, text, strlen(text), ROW_QUOTED);
+        tap_check(!all.no_key && !some.no_key && text_is(some, all.bytes, all.length),
+                  "recipe %zu: '%.*s'", i, (int)some.length, some.bytes);
+        /* Several values are copied. */
+        tap_check(all.bytes < text || all.bytes > text + strlen(text) || some.bytes == all.bytes ||
+                      (recipes[i].ranges > 0 && recipes[i].range[0].last == 0),
+                  "recipe %zu: not in place", i);
+        keyer_free(plain);
+        keyer_free(keyer);
+    }
+}
+
+/* A value may be as long as patterns work on, not longer: not even if it does not come first. */
+static void values_too_long(void)
+{
+    static char line[WITHOUT_MAX + 64];
+    static const struct {
+        const char *before, *after;
+    } around[] = {{"", ""}, {"a,", ",b"}, {"a,\"", "\""}, {"{\"a\":1,\"b\":\"", "\"}"}};
+    const struct recipe recipes[] = {{.fold = true},
+                                     fields("1,2", ","),
+                                     csv("1,2", ','),
+                                     jsonl("a,b")};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t more = 0; more < 2; more++) {
+            const size_t length = WITHOUT_MAX + more;
+            char *end = stpcpy(line, around[i].before);
+            end = (char *)memset(end, 'y', length) + length;
+            end = stpcpy(end, around[i].after);
+            struct keyer *keyer = keyer_of(without(recipes[i], "^x"));
+            struct key_text text = keyer_text(keyer, line, (size_t)(end - line), ROW_ODD);
+            tap_check(text.no_key == (more ? NO_KEY : HAS_KEY), "recipe %zu, %zu bytes: %d", i,
+                      length, text.no_key);
+            keyer_free(keyer);
+        }
+    /* What is no string is left as it is. */
+    memset(line, '1', sizeof line);
+    memcpy(line, "{\"b\":", 5);
+    memcpy(line + sizeof line - 7, ",\"a\":1}", 7);
+    struct keyer *keyer = keyer_of(without(jsonl("a,b"), "1"));
+    struct key_text text = keyer_text(keyer, line, sizeof line, ROW_ODD);
+    tap_check(!text.no_key && text.length == sizeof line - 12 + 2, "a number: %d, %zu bytes",
+              text.no_key, text.length);
+    keyer_free(keyer);
+}
+
 /* --- any line --- */
 
 /* Copies a text without the NUL at its end. Returns its length. */
@@ -597,11 +737,17 @@ static size_t some_recipes(struct recipe *recipes)
     recipes[n++] = csv("2,4-", '/');
     recipes[n++] = csv(NULL, '/');
     recipes[n - 1].trim = recipes[n - 3].trim = true;
+    recipes[n++] = without((struct recipe){.fold = true}, "[0-9]+");
+    recipes[n++] = without(by(PROFILE_URL), "/$");
+    recipes[n++] = without(fields("2", "/"), "[a-z]+$");
+    recipes[n++] = without(fields("1,3-", "/"), "%");
+    recipes[n++] = without(csv("2", '/'), "\\.");
+    recipes[n++] = without(csv(NULL, '/'), "[\"a]");
     for (enum profile profile = PROFILE_LINE; profile < PROFILES; profile++)
         recipes[n++] = by(profile);
     return n;
 }
-enum { RECIPES_MAX = 16 };
+enum { RECIPES_MAX = 24 };
 
 /* A line that begins, or ends, where no memory is. */
 static void nothing_beside_the_line(void)
@@ -714,6 +860,9 @@ int main(void)
     tap_run("header lines: same, in another order, others", likeness_of_header_lines);
     tap_run("columns: whatever is known of the row", columns_each_way);
     tap_run("two quotes for one, at each place of a block", pairs_of_quotes);
+    tap_run("without: one value, or each of several", values_without);
+    tap_run("without: what nothing matches stays where it is", nothing_left_out);
+    tap_run("without: values of more than 65,536 bytes have no key", values_too_long);
     tap_run("url: twice is as good as once", url_of_url);
     tap_run("no byte beside the line is read", nothing_beside_the_line);
     tap_run("no name beside those of the query is read", names_beside_the_query);
