@@ -17,6 +17,7 @@ says so here.
 """
 
 import argparse
+import ipaddress
 import os
 import re
 import sys
@@ -344,47 +345,45 @@ def jsonl_members(line, recipe):
     return b",".join(contents) if contents[0] else None
 
 
-# --- Step 4: url/1 ------------------------------------------------------------------------------
+# --- Step 4: url/2 ------------------------------------------------------------------------------
 
 UP_TO_SPACE = bytes(range(0x21))
 UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+HEX_DIGITS = b"0123456789abcdefABCDEF"
+IN_HOSTS = UNRESERVED + b"!$&'()*+,;="
 DEFAULT_PORTS = {b"http": b"80", b"https": b"443", b"ws": b"80", b"wss": b"443", b"ftp": b"21"}
+SPECIAL = re.compile(rb"(?:https?|wss?|ftp):", re.IGNORECASE)
 
 # Scheme, authority, path, query with its question mark.
 URL = re.compile(rb"([A-Za-z][A-Za-z0-9+.-]*)://([^/?]*)([^?]*)(\?.*)?", re.DOTALL)
 # An address in brackets, or what holds neither bracket nor colon; a port may follow.
-HOST_AND_PORT = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[^][:]+)(?::([0-9]*))?")
-
-# What percent-encoding changes. A bracket is legal around the address of a host alone, where it is
-# no data: everywhere else it is encoded.
-CHANGED = re.compile(rb'%[0-9A-Fa-f]{2}|%|[\x00-\x20\x7f-\xff"<>\\^{|}`\[\]]')
+HOST_AND_PORT = re.compile(rb"(\[[^][]*\]|[^][:]+)(?::([0-9]*))?")
+ESCAPED_BYTE = re.compile(rb"%([0-9A-Fa-f]{2})")
+# An escape, a lone % with the digit behind it, or a byte.
+PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})|(%[0-9A-Fa-f]?)|(.)", re.DOTALL)
+ILLEGAL = bytes(range(0x21)) + bytes(range(0x7F, 0x100)) + b'"<>\\^{|}`'
+LABEL_BYTES_MAX = 63
 
 
 def encoded(byte):
     return b"%%%02X" % byte
 
 
-def changes():
-    """Each match of CHANGED and what it becomes."""
-    table = {bytes([byte]): encoded(byte) for byte in range(256)}
-    digits = "0123456789abcdefABCDEF"
-    for pair in (a + b for a in digits for b in digits):
-        byte = int(pair, 16)
-        table[b"%" + pair.encode()] = bytes([byte]) if byte in UNRESERVED else encoded(byte)
-    return table
-
-
-CHANGES = changes()
-
-
-def percent(text):
+def percent(text, more=b"[]"):
     """Rule 6, in one pass from left to right: what comes out of it is not looked at again."""
-    return CHANGED.sub(lambda match: CHANGES[match[0]], text)
-
-
-def lower_host(host):
-    """After rule 6, so that each % begins a triplet, whose digits stay upper case."""
-    return re.sub(rb"%..", lambda match: match[0].upper(), host.lower())
+    made, lone = [], False
+    for match in PERCENT.finditer(text):
+        escape, percents, plain = match.groups()
+        byte = int(escape, 16) if escape else ord(plain or b" ")
+        if percents:
+            made.append(percents)
+        elif escape:
+            completes = lone and byte in HEX_DIGITS
+            made.append(bytes([byte]) if byte in UNRESERVED and not completes else encoded(byte))
+        else:
+            made.append(encoded(byte) if byte in ILLEGAL or byte in more else plain)
+        lone = bool(percents)
+    return b"".join(made)
 
 
 def remove_dot_segments(path):
@@ -401,54 +400,112 @@ def remove_dot_segments(path):
     return b"/" + b"/".join(kept)
 
 
+def address(text):
+    """IPv6 as RFC 5952 has it, all in hex; None: no address."""
+    try:
+        packed = None if b"%" in text else ipaddress.IPv6Address(text.decode("ascii")).packed
+    except ValueError:
+        packed = None
+    if packed is None:
+        return None
+    groups = ["%x" % int.from_bytes(packed[at : at + 2], "big") for at in range(0, 16, 2)]
+    runs = [(length, -at) for at in range(8) for length in range(2, 9 - at) if groups[at : at + length] == ["0"] * length]
+    if runs:
+        length, at = max(runs)
+        return (":".join(groups[:-at]) + "::" + ":".join(groups[-at + length :])).encode()
+    return ":".join(groups).encode()
+
+
+def decoded_host(name):
+    return ESCAPED_BYTE.sub(lambda match: bytes([int(match[1], 16)]), name).lower()
+
+
+def label(text):
+    """In Punycode, if it has bytes beyond ASCII, is UTF-8, and is then no longer than a label may be."""
+    try:
+        characters = text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text
+    if text.isascii() or len(characters) > LABEL_BYTES_MAX:
+        return text
+    made = b"xn--" + characters.encode("punycode")
+    return made if len(made) <= LABEL_BYTES_MAX else text
+
+
+def host_name(name):
+    """What rule 4 makes of a host; None: no URL."""
+    if name.startswith(b"["):
+        name = address(name[1:-1])
+        return name and b"[" + name + b"]"
+    name = b".".join(map(label, decoded_host(name).split(b".")))
+    return b"".join(bytes([byte]) if byte in IN_HOSTS else encoded(byte) for byte in name)
+
+
+def cleaned(text):
+    """Rule 1."""
+    text = text.strip(UP_TO_SPACE).translate(None, b"\t\r\n")
+    if SPECIAL.match(text):
+        end = re.search(rb"[?#]|\Z", text).start()
+        text = text[:end].replace(b"\\", b"/") + text[end:]
+    return text
+
+
 def url_parts(text):
-    """Scheme, user info with its @, host, port with its colon, path, query with its question mark,
-    each in normal form and perhaps empty; None: no URL."""
-    text = text.strip(UP_TO_SPACE)  # rule 1
-    text = text.split(b"#", 1)[0]  # rule 2
+    """Scheme, user info with its @, host, port with its colon, path, query with its question mark, route, each
+    in normal form and perhaps empty; None: no URL."""
+    text, sign, fragment = cleaned(text).partition(b"#")  # rules 1, 2
+    route = sign + fragment if fragment[:1] in (b"!", b"/") else b""
     parts = URL.fullmatch(text)
     if not parts:
         return None
     scheme, authority, path, query = parts.groups(b"")
     scheme = scheme.lower()  # rule 3
-    user, at, rest = authority.rpartition(b"@")  # rule 4
+    user, _, rest = authority.rpartition(b"@")  # rule 4
+    if user.find(b":") == len(user) - 1:
+        user = user.removesuffix(b":")
     parts = HOST_AND_PORT.fullmatch(rest)
-    if not parts:
+    name = parts and host_name(parts[1])
+    if name is None:
         return None
-    host, port = parts.groups(b"")
-    if not host.startswith(b"["):
-        host = percent(host)
-    host = lower_host(host)
+    port = parts[2] or b""
     port = port[:1] if port.strip(b"0") == b"" else port.lstrip(b"0")
     port = b"" if port in (b"", DEFAULT_PORTS.get(scheme)) else b":" + port
     path = remove_dot_segments(percent(path or b"/"))  # rules 5, 6, 7
-    return scheme, percent(user) + at, host, port, path, percent(query)  # rule 8
+    query = percent(query, b"[]'" if scheme in DEFAULT_PORTS else b"[]")  # rule 8
+    return scheme, percent(user) + b"@" if user else b"", name, port, path, query, percent(route, b"")
 
 
 def url(text):
     parts = url_parts(text)
-    if parts is None:
-        return None
-    scheme, user, host, port, path, query = parts
-    return scheme + b"://" + user + host + port + path + query
+    return parts and parts[0] + b"://" + b"".join(parts[1:])
 
 
-# --- Step 4: host/1 -----------------------------------------------------------------------------
+# --- Step 4: host/2 -----------------------------------------------------------------------------
+
+NO_HOSTS = (b"http", b"https", b"ftp", b"ws", b"wss", b"mailto", b"tel", b"data", b"javascript")
 
 
 def host(text):
     """Of a URL the host. Of what has no :// before its first /, ? or #: what stands before that
     byte, without user info and port, if it looks like a name."""
-    text = text.strip(UP_TO_SPACE)
+    text = cleaned(text)
     before = re.match(rb"[^/?#]*", text)[0]
     if before.endswith(b":") and text.startswith(b"//", len(before)):
         parts = url_parts(text)
-        return parts and parts[2]
-    name = re.sub(rb":[0-9]*\Z", b"", before.rpartition(b"@")[2])
-    return name.lower() if re.fullmatch(rb"[A-Za-z0-9_.-]+", name) else None
+        name = parts and parts[2]
+    else:
+        name = before.rpartition(b"@")[2]
+        parts = re.fullmatch(rb"(\[[^][]*\]|[^][:]+)(?::([0-9]{0,5}))?", name)
+        if not parts or parts[2] is not None and parts[1].lower() in NO_HOSTS:
+            return None
+        name = parts[1]
+        if not name.startswith(b"[") and not re.fullmatch(rb"[a-z0-9_.\x80-\xff-]+", decoded_host(name)):
+            return None
+        name = host_name(name)
+    return name.removesuffix(b".") or None if name else None
 
 
-# --- Step 4: endpoint/1 -------------------------------------------------------------------------
+# --- Step 4: endpoint/2 -------------------------------------------------------------------------
 
 MONTH_DAY = rb"(?:0[1-9]|1[0-2])%s(?:0[1-9]|[12][0-9]|3[01])"
 HEX = rb"[0-9A-Fa-f]"
@@ -476,10 +533,10 @@ def endpoint(text):
     parts = url_parts(text)
     if parts is None:
         return None
-    _, _, host_name, port, path, query = parts
+    _, _, name, port, path, query, _ = parts
     path = b"/".join(map(marked, path.split(b"/")))
     names = {part.split(b"=", 1)[0] for part in query[1:].split(b"&")} - {b""}
-    return host_name + port + path + (b"?" + b"&".join(sorted(names)) if names else b"")
+    return name + port + path + (b"?" + b"&".join(sorted(names)) if names else b"")
 
 
 # --- All steps ----------------------------------------------------------------------------------
