@@ -2,7 +2,7 @@
 """The reference for `unseen key`: what counts in a line, rule by rule, in the plainest way.
 
     model.py [--trim] [--csv | --jsonl] [--header] [-f LIST] [-t SEP] [--by PROFILE] [-i] [-z]
-        FIRST [FILE...]
+        [--without PATTERN]... FIRST [FILE...]
 
 Prints what `unseen key --tag` prints, and to the file FIRST each line whose key no line before it had,
 as `unseen` with the same recipe does (which wants the same header line in each FILE). It is asked for
@@ -10,8 +10,8 @@ recipes that are right. Nothing is shared with the C code: the two are written f
 that a slip in one of them shows. Exit: 2 if the rest of a FILE was left; LEFT, its name and the
 number of the line are then on stderr.
 
-A key is made in five steps: the bytes of the line, or with --csv of the row, which may have several; blanks
-at its ends; fields; profile; case. Where a step finds nothing to take, or nothing but an empty value where one
+A key is made in six steps: the bytes of the line, or with --csv of the row, which may have several; blanks
+at its ends; fields; profile; case; what is left out. Where a step finds nothing to take, or nothing but an empty value where one
 was asked for, the line has no key: it is compared as a whole line, never equal to another line's key. `None`
 says so here.
 """
@@ -78,6 +78,16 @@ def choose(found, recipe):
     return chosen if chosen and chosen[0] else None
 
 
+def finish_each(chosen, recipe):
+    """Steps 5 and 6 on each value, unless --by comes before them; None if they leave nothing of the first."""
+    if chosen is None or recipe.by or not recipe.without:
+        return chosen
+    if is_too_long(chosen, recipe):
+        return None
+    chosen = [finish(value, recipe) for value in chosen]
+    return chosen if chosen[0] else None
+
+
 def split_fields(line, recipe):
     separator = recipe.separator
     found = line.split(separator) if separator else re.findall(rb"[^ \t]+", line)
@@ -85,7 +95,7 @@ def split_fields(line, recipe):
 
 
 def fields(line, recipe):
-    chosen = choose(split_fields(line, recipe), recipe)
+    chosen = finish_each(choose(split_fields(line, recipe), recipe), recipe)
     return chosen and (recipe.separator or b" ").join(chosen)
 
 
@@ -180,7 +190,7 @@ def find_columns(header, recipe):
 
 
 def csv_fields(line, recipe):
-    chosen = choose(values_of(line, recipe), recipe)
+    chosen = finish_each(choose(values_of(line, recipe), recipe), recipe)
     if recipe.names:
         single = len(recipe.names) == 1 and not recipe.but
     else:
@@ -195,7 +205,7 @@ def csv_fields(line, recipe):
     )
 
 
-# --- Steps 2 and 3, and 5 for strings, with --jsonl ---------------------------------------------
+# --- Steps 2 and 3, and 5 and 6 for strings, with --jsonl ---------------------------------------
 
 # In what comes of a text, a string is a String, decoded; a number, true and false are bytes, as they
 # are written; null is None; the rest a Container.
@@ -333,9 +343,12 @@ def jsonl_members(line, recipe):
             value = trim(value, None) if recipe.trim else value
             if recipe.by:
                 return value
+            if is_too_long([value], recipe):
+                return None
+            value = finish(value, recipe)
             if value == b"" and not contents:
                 return None
-            contents.append(shortest(value.lower() if recipe.fold else value))
+            contents.append(shortest(value))
         elif value is None or recipe.by:
             contents.append(b"")
         elif isinstance(value, Container):
@@ -539,6 +552,227 @@ def endpoint(text):
     return name + port + path + (b"?" + b"&".join(sorted(names)) if names else b"")
 
 
+# --- Step 6: without/1 --------------------------------------------------------------------------
+
+WITHOUT_BYTES_MAX = 65536
+EVERY = frozenset(range(256))
+CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
+DIGIT = frozenset(b"0123456789")
+WORD = DIGIT | CAPITALS | frozenset(b"abcdefghijklmnopqrstuvwxyz_")
+SPACE = frozenset(b" \t\n\v\f\r")
+CLASSES = {b"d": DIGIT, b"w": WORD, b"s": SPACE, b"D": EVERY - DIGIT, b"W": EVERY - WORD, b"S": EVERY - SPACE}
+CONTROLS = dict(zip(b"tnrfv", b"\t\n\r\f\v"))
+QUANTIFIER = re.compile(rb"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})(\??)")
+AROUND = {b"(?=": (1, False), b"(?!": (1, True), b"(?<=": (-1, False), b"(?<!": (-1, True)}
+
+
+class Pattern:
+    """A program for a machine that goes back, made from a pattern that is right. Its steps: ("set", bytes),
+    ("look", direction, bytes, whether an end will do, whether it must not be so), ("edge", whether not), ("begin",),
+    ("end",), ("either", first, second), ("go", to), ("enter", depth), ("moved?", depth, to): on, if the bytes since
+    "enter" are none, else to; and ("found",)."""
+
+    def __init__(self, text, folds):
+        self.text, self.at, self.folds = text, 0, folds
+        self.steps = self.place(self.alternatives(), 0) + [("found",)]
+        if self.at < len(text):
+            raise ValueError(text[self.at :])
+
+    # The parser. Steps name others by how far away they are, until `place` is done.
+
+    def takes(self, text):
+        found = self.text.startswith(text, self.at)
+        self.at += len(text) * found
+        return found
+
+    def byte(self):
+        self.at += 1
+        return self.text[self.at - 1]
+
+    def set(self, members):
+        return frozenset(b + 32 if b in CAPITALS else b for b in members) if self.folds else frozenset(members)
+
+    def escape(self):
+        """What stands behind a backslash."""
+        letter = bytes([self.byte()])
+        if letter in CLASSES:
+            return CLASSES[letter]
+        if letter == b"x":
+            self.at += 2
+            return self.set([int(self.text[self.at - 2 : self.at], 16)])
+        if letter.isalnum() and letter[0] not in CONTROLS:
+            raise ValueError(letter)
+        return self.set([CONTROLS.get(letter[0], letter[0])])
+
+    def bracket(self):
+        negated, members = self.takes(b"^"), set()
+        while not self.takes(b"]"):
+            first = self.member()
+            if self.text[self.at : self.at + 1] == b"-" and self.text[self.at + 1 : self.at + 2] != b"]":
+                self.at += 1
+                members |= self.set(range(first, self.member() + 1))
+            else:
+                members |= self.set([first]) if isinstance(first, int) else first
+        return EVERY - members if negated else frozenset(members)
+
+    def member(self):
+        """Of a class: a byte as it is written, or a set."""
+        byte = self.byte()
+        if byte != ord("\\"):
+            return byte
+        letter = self.text[self.at]
+        if bytes([letter]) in CLASSES:
+            self.at += 1
+            return CLASSES[bytes([letter])]
+        folds, self.folds = self.folds, False
+        (byte,) = self.escape()
+        self.folds = folds
+        return byte
+
+    def one(self):
+        """One byte of the value, as a set."""
+        byte = self.byte()
+        if byte == ord("\\"):
+            return self.escape()
+        return self.bracket() if byte == ord("[") else EVERY if byte == ord(".") else self.set([byte])
+
+    def alternatives(self):
+        tree = [self.sequence()]
+        while self.takes(b"|"):
+            tree.append(self.sequence())
+        return tree[0] if len(tree) == 1 else ("any", tree)
+
+    def sequence(self):
+        items = []
+        while self.at < len(self.text) and self.text[self.at] not in b"|)":
+            items.append(self.item())
+        return ("all", items)
+
+    def item(self):
+        for sign, step in ((b"^", ("begin",)), (b"$", ("end",)), (b"\\b", ("edge", False)), (b"\\B", ("edge", True))):
+            if self.takes(sign):
+                return step
+        for sign, (direction, negated) in AROUND.items():
+            if self.takes(sign):
+                end_will_do = direction < 0 and not negated and self.takes(b"^|")
+                members = self.one()
+                end_will_do = end_will_do or direction > 0 and not negated and self.takes(b"|$")
+                self.at += 1
+                return ("look", direction, members, end_will_do, negated)
+        if self.takes(b"("):
+            self.takes(b"?:")
+            tree = self.alternatives()
+            self.at += 1
+        else:
+            tree = ("set", self.one())
+        match = QUANTIFIER.match(self.text, self.at)
+        if not match:
+            return tree
+        self.at = match.end()
+        sign, least, comma, most, lazy = match.groups()
+        if sign:
+            least, most = {b"*": (0, None), b"+": (1, None), b"?": (0, 1)}[sign]
+        else:
+            least = int(least)
+            most = (int(most) if most else None) if comma else least
+        return ("repeat", tree, least, most, lazy == b"?")
+
+    # From the tree to steps. A place to go to is how far away it is.
+
+    def either(self, lazy, first, second):
+        return ("either", second, first) if lazy else ("either", first, second)
+
+    def place(self, tree, depth):
+        if tree[0] == "all":
+            return [step for item in tree[1] for step in self.place(item, depth)]
+        if tree[0] == "any":
+            steps = self.place(tree[1][-1], depth)
+            for part in reversed([self.place(item, depth) for item in tree[1][:-1]]):
+                steps = [("either", 1, len(part) + 2)] + part + [("go", len(steps) + 1)] + steps
+            return steps
+        if tree[0] != "repeat":
+            return [tree]
+        _, body, least, most, lazy = tree
+        once = self.place(body, depth)
+        if most is None:
+            body = self.place(body, depth + 1)
+            again = -len(body) - 2
+            # once or more: an iteration that took nothing is the last one
+            loop = [("enter", depth + 1)] + body + [("moved?", depth + 1, 2), ("go", 2), self.either(lazy, again - 1, 1)]
+            return once * (least - 1) + loop if least else [self.either(lazy, 1, len(loop) + 1)] + loop
+        steps = []
+        for _ in range(most - least):  # X{2,4} is XX(X(X)?)?
+            steps = once + steps
+            steps = [self.either(lazy, 1, len(steps) + 1)] + steps
+        return once * least + steps
+
+    # The machine.
+
+    def holds(self, step, value, at):
+        if step[0] == "begin":
+            return at == 0
+        if step[0] == "end":
+            return at == len(value)
+        if step[0] == "edge":
+            before, behind = at > 0 and value[at - 1] in WORD, at < len(value) and value[at] in WORD
+            return (before == behind) == step[1]
+        _, direction, members, end_will_do, negated = step
+        at -= direction < 0
+        return (end_will_do if not 0 <= at < len(value) else value[at] in members) != negated
+
+    def match(self, value, start, failed):
+        """Where the match of one byte or more that begins at `start` ends; None without one. A state is a step, a
+        place in the value, and which loops have moved (0: the match itself)."""
+        states = [(0, start, 0)]
+        while states:
+            state = states.pop()
+            if state in failed:
+                continue
+            failed.add(state)  # or else this is the last look at it
+            number, at, moved = state
+            step = self.steps[number]
+            if step[0] == "found":
+                if moved & 1:
+                    return at
+            elif step[0] == "set":
+                if at < len(value) and value[at] in step[1]:
+                    states.append((number + 1, at + 1, -1))
+            elif step[0] == "either":
+                states += [(number + step[2], at, moved), (number + step[1], at, moved)]
+            elif step[0] == "go":
+                states.append((number + step[1], at, moved))
+            elif step[0] == "enter":
+                states.append((number + 1, at, moved & ~(1 << step[1])))
+            elif step[0] == "moved?":
+                states.append((number + (step[2] if moved >> step[1] & 1 else 1), at, moved))
+            elif self.holds(step, value, at):
+                states.append((number + 1, at, moved))
+        return None
+
+    def leave_out(self, value):
+        kept, at, failed = [], 0, set()
+        while at < len(value):
+            end = self.match(value, at, failed)
+            if end is None:
+                kept.append(value[at : at + 1])
+                at += 1
+            else:
+                at, failed = end, set()
+        return b"".join(kept)
+
+
+def finish(value, recipe):
+    """Steps 5 and 6."""
+    value = value.lower() if recipe.fold else value
+    for pattern in recipe.without:
+        value = pattern.leave_out(value)
+    return value
+
+
+def is_too_long(values, recipe):
+    return bool(recipe.without) and any(len(value) > WITHOUT_BYTES_MAX for value in values)
+
+
 # --- All steps ----------------------------------------------------------------------------------
 
 PROFILES = {"url": url, "host": host, "endpoint": endpoint}
@@ -556,8 +790,10 @@ def key_of(line, recipe):
             key = fields(key, recipe)
     if recipe.by and key is not None:
         key = recipe.by(key) if len(key) <= PROFILE_BYTES_MAX else None
-    if recipe.fold and key is not None and not (recipe.jsonl and not recipe.by):
-        key = key.lower()
+    if key is not None and (recipe.by or not (recipe.jsonl or recipe.csv or recipe.ranges or recipe.names)):
+        key = None if is_too_long([key], recipe) else finish(key, recipe)
+    if recipe.fold and key is not None and not recipe.jsonl:
+        key = key.lower()  # what joins values, too
     if key == b"" and (recipe.csv or recipe.jsonl or recipe.ranges or recipe.names):
         return None
     return key
@@ -576,10 +812,13 @@ def parse_arguments():
     parser.add_argument("-t", type=parse_separator, dest="separator")
     parser.add_argument("--by", type=PROFILES.get)
     parser.add_argument("-i", action="store_true", dest="fold")
+    parser.add_argument("--without", action="append", default=[], type=os.fsencode)
     parser.add_argument("-z", action="store_const", const=b"\0", default=b"\n", dest="delimiter")
     parser.add_argument("first", type=argparse.FileType("wb"))
     parser.add_argument("files", nargs="*", metavar="FILE")
-    return set_list(parser.parse_args())
+    recipe = set_list(parser.parse_args())
+    recipe.without = [Pattern(text, recipe.fold) for text in recipe.without]
+    return recipe
 
 
 def split_list(text):
