@@ -49,22 +49,28 @@ static const char *const schemes[] = {
     "http", "https", "HTTP", "Http", "hTTps", "ws", "WSS", "ftp", "FTP", "x+y", "a.b-", "mailto",
     "1ht", "", "ht tp", "h%74p", "file", "data", "http://", "-a"};
 static const char *const after_schemes[] = {
-    "://", "://", "://", "://", "://", "://", "://", ":/", ":", "//", "", ":///", "://@", ":\\\\"};
+    "://", "://", "://", "://", "://", "://", "://", ":/", ":", "//", "", ":///", "://@", ":\\\\",
+    ":\\\\", ":/\\", ":\t//"};
 static const char *const users[] = {
     "u@", "@", "u:p@", "u@x@", "User%40@", "[u]@", "u:@", "@@", "u%5d@", "a#@", "a?@", "a/@",
-    "%7e@", "%@", "\xc3@", "u:80@", "<@"};
+    "%7e@", "%@", "\xc3@", "u:80@", "<@", ":@", "u::@", ":p@", "u\\@", "%%34%41@"};
 static const char *const hosts[] = {
     "a", "A", "example.com", "EXAMPLE.com", "www.Example.COM", "example.com.", "b\xc3\xbc.x",
     "b%c3%bc.x", "b%C3%BC.x", "%41", "%61", "a%2e", "a%2F", "a%", "a%4", "a%zz", "127.0.0.1",
     "0x7f.1", "[::1]", "[2001:DB8::1]", "[2001:db8::1]", "[v1.x]", "[]", "[::1", "::1]", "[::1]x",
     "a[b", "a]b", "under_score", "a b", "", ".", "..", "-", "a,b", "a;b", "h\x01", "\x7f", "a\\b",
-    "xn--bcher-kva.example", "[::%31]", "[:]"};
+    "xn--bcher-kva.example", "[::%31]", "[:]", "[::ffff:1.2.3.4]", "[1:0:0:2::3]", "[::01.2.3.4]",
+    "[1:0:0:2:3:0:0:4]", "[1:2:3:4:5:6:7::]", "[1:2:3:4:5:6:7:8::]", "[0:0:0:0:0:0:0:0]", "[::1:%25e]",
+    "B\xc3\xbc\xc3\x9c.\xc3.x", "%f0%9f%92%a9", "\xed\xa0\x80.\xc3\xa9", "\xe2\x80\xa4a/",
+    "\xc3\xbc-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xbc", "a%25%34", "a%%34%31"};
 static const char *const ports[] = {
     ":80", ":443", ":21", ":", ":0", ":000", ":00080", ":8080", ":65536", ":0443", ":08080", ":8a",
     ":%38", ":1:80", "::", ":-1", ": 80", ":80 ", ":99999999999999999999999999", ":\xd9\xa1"};
 static const char *const segments[] = {
     "a", "b", "A", ".", "..", "%2e", "%2E%2e", ".%2e", "%2f..", "..%2f", "", "...", ".a", "..a",
     "a.", "x%7Ey", "x~y", "%41", "%61", "%", "%%", "%4", "%zz", "%25%34%31", "%%341", "%c3%a9",
+    "%4%41", "%%34%41", "%%7e41", "%4%7e", "\\", "%\t41", "a'b",
     "%C3%A9", "\xc3\xa9", "\xff", "a b", "a+b", "a\tb", "\x01", "\x7f", "\"<>", "\\..\\", "^`{|}",
     "[x]", "%5B", "a;b=c", "a,b", "a:b@c", "!$&'()*", "{0}", "0", "7", "123", "123.html",
     "123.HTML", "123.", "123.tar.gz", "1.5", "1.2.3", ".html", "..html", "a.123", "12a.html",
@@ -80,7 +86,8 @@ static const char *const parameters[] = {
     "\xc3=3", "[x]=1", "{x}=1", "a%3d1", "a%26b=1", "a b=1", "?", "/../", "a?b=1", "z", "aa", "a-",
     "utm_source=x", "id=7", "%", "%zz=1", "a+b=1", "'=1", "q=%7e", ";a=1", "~", "\t=1"};
 static const char *const fragments[] = {
-    "#", "#x", "#a@b/", "#?a=1", " #f", "# ", "##"};
+    "#", "#x", "#a@b/", "#?a=1", " #f", "# ", "##", "#!", "#/", "#!/%7e[x]'b c",
+    "#/../%4%41", "#x#/y", "#\\", "#\t/a"};
 static const char *const bare[] = {
     "tel:5", "user@Host:8080", "mailto:a@b", "javascript:;", "/a/b", "//a/b", "?a=1", "#x", "\"a\"",
     "a@b@c", "a_b.c:", "a:1:2", ":80", "://a/", "", "\xef\xbb\xbfhttp://a/", " ", "\r"};
