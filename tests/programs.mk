@@ -11,7 +11,9 @@ UNIT = $(call programs_in,unit)
 FUZZ = $(call programs_in,fuzz)
 # Reads many small files in one process, for tests/key/oracle_rows.py.
 ROWS = $(BUILD)/tests/key/oracle_rows
-LINKED = $(UNIT) $(FUZZ) $(ROWS) $(call programs_in,bench) $(call programs_in,torture)
+# Leaves out patterns of many values, for tests/key/oracle_without.py.
+WITHOUT = $(BUILD)/tests/key/oracle_without
+LINKED = $(UNIT) $(FUZZ) $(ROWS) $(WITHOUT) $(call programs_in,bench) $(call programs_in,torture)
 TOOLS = $(call programs_in,tools)
 # Libraries for LD_PRELOAD.
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
@@ -24,7 +26,7 @@ STAGED_GROWTH = $(BUILD)/tests/growth.o
 STAGED_TESTS = $(addprefix $(BUILD)/tests/,unit/test_stage unit/test_damage fuzz/fuzz_filter fuzz/fuzz_side_files)
 staged = $(patsubst $(BUILD)/obj/core/growth.o,$(STAGED_GROWTH),$(1))
 
-check-programs: all tools $(UNIT) $(ORACLE) $(ROWS) $(FUZZ)
+check-programs: all tools $(UNIT) $(ORACLE) $(ROWS) $(WITHOUT) $(FUZZ)
 
 tools: $(TOOLS) $(PRELOADS) $(STAGED)
 
