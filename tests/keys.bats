@@ -613,6 +613,13 @@ END
 }
 
 # bats test_tags=oracle
+@test "--without, odd patterns and what is none: as PCRE2, Python and the rules have it" {
+    need python3
+    python3 -c 'import ctypes; ctypes.CDLL("libpcre2-8.so.0")' || skip "libpcre2-8.so.0 is not installed"
+    succeeds "$repository/tests/key/oracle_without.py" "${UNSEEN%/*}/tests/key/oracle_without" 10000 1
+}
+
+# bats test_tags=oracle
 @test "rows of several lines: Python's csv and the rules say the same as the program" {
     need python3
     succeeds "$repository/tests/key/oracle_rows.py" "${UNSEEN%/*}/tests/key/oracle_rows" 10000 1

@@ -6,7 +6,7 @@
  *
  * Each pattern is measured in a process of its own. Prints for each the milliseconds to make it,
  * those of the slowest value, the name of that value, the peak of memory in KB, and the pattern,
- * cut; with PATTERNs, for these together. Last the slowest of all. Exit: 0, or 1 if something fails.
+ * cut; with PATTERNs, for these together. Last, the slowest. Exit: 0, or 1 if something fails.
  */
 #include "key/without.h"
 #include "key/pattern.h"

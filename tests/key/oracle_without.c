@@ -11,9 +11,9 @@
  *     N    the Nth pattern is an error: its place, 2 bytes, the length of the reason, 2 bytes, and
  *          the reason
  *
- * Each value is taken three times: in turn, again right after, and in the end from last to first. The
- * answers must be the same. Exit: 0, or 1 if the input is no such frames; what must hold is INSISTed on
- * (abort).
+ * Each value is taken three times: in turn, again right after, and in the end from last to first.
+ * The answers must be the same. Exit: 0, or 1 if the input is no such frames; what must hold is
+ * INSISTed on (abort).
  */
 #include "key/pattern.h"
 #include "key/without.h"

@@ -332,29 +332,39 @@ a{256} a{0,256} a{256,} a{999999999999999999999} a{2,1} a{1,0} a{255,254}
 (?<=ab) (?<=a|b) (?<=a|^) (?<=^) (?<=) (?<=^a) (?<=^|) (?<=^|ab) (?<=$) (?<=a?) (?<=a|$) (?<=^|a|b) (?<=\B)
 (?<!ab) (?<!^|a) (?<!a|b) (?<!^) (?<!) (?<!a*)
 \p{L} \pL \PL \P{Lu} \Qa\E \Q \E \X \R \N \N{U+41} \C \h \H \V \A \Z \z \G \a \e \cA \o{101} \0 \00 \012 \101 \8 \9
-\x \x4 \xg0 \x4g \x{41} \x{ [\x] [\x4] [\1] [\0] [\b] [\B] [\D] [\W] [\S] [\h] [\V] [\R] [\N] [\X] [\A] [\pL] [\Q] [\E] [\y]
+\x \x4 \xg0 \x4g \x{41} \x{ [\x] [\x4] [\1] [\0] [\b] [\B] [\D] [\W] [\S] [\h] [\V] [\R] [\N] [\X] [\A] [\pL]
+[\Q] [\E] [\y]
 \i \j \l \L \m \M \o \O \q \u0041 \U00000041 \y \Y \T \F \I \J _\g \k'n' \k{n} \g<1>
-(?>a) (?>a+)b (?P<n>a) (?<n>a) (?'n'a) (?P=n) (?P>n) (?|a|b) (?1) (?R) (?&n) (?(1)a) (?(?=a)b|c) (?C) (?C1) (?+1) (?-1) (?0)
+(?>a) (?>a+)b (?P<n>a) (?<n>a) (?'n'a) (?P=n) (?P>n) (?|a|b) (?1) (?R) (?&n) (?(1)a) (?(?=a)b|c) (?C) (?C1)
+(?+1) (?-1) (?0)
 (*ACCEPT) (*FAIL) (*F) (*COMMIT) (*UTF) (*ANYCRLF) (*pla:a) (*atomic:a) (*sr:a) (*NOTEMPTY)a
 (?*a) (?<*a) (? (?: (?= (?! (?< (?<= (?<! (?P (?# ( (a ((a) ) a) (a)) (?:a (?=a (?=a|$ (?<=^|a (?=a| (?<=^|
 [ [a [^ [^a [] [^] []a] [^]a] [a- [a-z [a\] [\] [\ \ a\ [[:
 [b-a] [\d-x] [a-\d] [\w-\d] [a-\s] [\x41-\x40] [\x80-\x7f] [z--] [\d-\]] [--\d]
-""".split() + [b"", b"a{1 }", b"a{ 1}", b"a{1, 2}", b"a{1 ,2}", b"a{ ,2}", b"a {2}{3}", b"(?= a)", b"(? :a)", b"a\\"]
+""".split() + [
+    b"", b"a{1 }", b"a{ 1}", b"a{1, 2}", b"a{1 ,2}",
+    b"a{ ,2}", b"a {2}{3}", b"(?= a)", b"(? :a)", b"a\\",
+]
 
 # Odd, and taken.
 INSIDE = rb"""
 a| |a | () (?:) (|) a||b (a|)* (|a)+ }  a} a}{2} a{0} a{0,0} (a){0} a{255} a{1,255} a{0,} a{2}? a{2,}? a{0,1}?
-(^)* (?:$)+ (?:\b)? (?:^|a){2} (?:(?=a)){3} (?:(?=a)b)* (?=.) (?=\d) (?=[ab]|$) (?=\n|$) (?<=^|\W) (?<=^|[^a]) (?!.) (?!\S) (?<!.) (?<!\x80)
-[.] [:] [=] [:a] [a:] [.:=] [a.] [?&] [[] [a[] [^[] [^^] [a^] [-] [a-] [-a] [^-] [^-a] [--a] [+--] [a-c-e] [a-c-] [\--a] [\]-a] [\[-a] [\\-a] [\-] [\^] [|] [(] [)*+?{}$] [\d-] [-\d] [\d\w\s] [^\d\w\s]
-[\x00-\xff] [^\x00-\xff] [\x80-\xff] [!-\x2f] \x00 \x0a \v \f \t \_ \- \/ \{ \} \] \[ \( \) \< \> \: \' \" \` \~ \% \& \@ \! \, \; \= \# \^ \$ \. \* \+ \? \| \\
+(^)* (?:$)+ (?:\b)? (?:^|a){2} (?:(?=a)){3} (?:(?=a)b)* (?=.) (?=\d) (?=[ab]|$) (?=\n|$) (?<=^|\W) (?<=^|[^a])
+(?!.) (?!\S) (?<!.) (?<!\x80)
+[.] [:] [=] [:a] [a:] [.:=] [a.] [?&] [[] [a[] [^[] [^^] [a^] [-] [a-] [-a] [^-] [^-a] [--a] [+--] [a-c-e]
+[a-c-] [\--a] [\]-a] [\[-a] [\\-a] [\-] [\^] [|] [(] [)*+?{}$] [\d-] [-\d] [\d\w\s] [^\d\w\s]
+[\x00-\xff] [^\x00-\xff] [\x80-\xff] [!-\x2f] \x00 \x0a \v \f \t \_ \- \/ \{ \} \] \[ \( \) \< \> \: \' \" \` \~
+\% \& \@ \! \, \; \= \# \^ \$ \. \* \+ \? \| \\
 - , : = ! < > # & / ' " ` ~ % @ ; _ a-z a,b <=a =a !a
-""".split() + [b" ", b"\n", b"\\\n", b"[\n]", b"\\ ", b"\x80", b"\\\x80", b"[\x80-\xff]", b"\xc3\xa9+", b"[\xc3\xa9]+", b"[ -~]", b"\x01", b"\x7f"]
+""".split() + [
+    b" ", b"\n", b"\\\n", b"[\n]", b"\\ ", b"\x80", b"\\\x80", b"[\x80-\xff]",
+     b"\xc3\xa9+", b"[\xc3\xa9]+", b"[ -~]", b"\x01", b"\x7f"]
 
 # --- random patterns and values -----------------------------------------------------------------
 
 ALPHABETS = [b"ab"] * 6 + [b"abc"] * 4 + [
     b"a", b"a1_ ", b"a\n\r ", b"a.-b", b"a\x80\xff\xe9", b"ab\x00", b"a\x0b\x0c\x1c\x85\xa0\t ", b"aA-]", b"/?&=u", b"x[]\\^",
-]  # fmt: skip
+]
 SPECIAL = b"\\.[]{}()*+?|^$"
 
 
@@ -440,7 +450,8 @@ def choice(r, alphabet, depth):
 
 
 SNIPPETS = [bytes([c]) for c in b"()[]{}*+?|^$\\.:=!<>-,0129abdDwWsSBbxKQEpvnR#&~'\"_ \n\x80\xff"] + rb"""
-(?: (?= (?! (?<= (?<! |$ ^| ?? *? {2} {,2} {1,} {2,1} [^ [: :] \b \B \d \x4 \x41 [a-c] \s- -\d () | (| |) {0} {0,0}? [.] [-] \- \] }{ (?> (?<n>
+(?: (?= (?! (?<= (?<! |$ ^| ?? *? {2} {,2} {1,} {2,1} [^ [: :] \b \B
+\d \x4 \x41 [a-c] \s- -\d () | (| |) {0} {0,0}? [.] [-] \- \] }{ (?> (?<n>
 """.split()
 
 
@@ -495,6 +506,15 @@ def random_task(r):
                 pattern = damaged(r, pattern)
         patterns.append(pattern)
     return Task(patterns, [random_value(r, alphabet) for _ in range(VALUES_PER_PATTERN)])
+
+
+LONG = rb"a.{30}b a[ab]{20}c (a|b)?a(a|bb){12}[^b] b{3,9}?(?=a|$)|a.{9}a (?<=^|a)b.{40}\\b".split()
+
+
+def long_task(r):
+    """Of which each value makes more states than are kept."""
+    lengths = (r.randrange(30000, 65537) for _ in range(VALUES_PER_PATTERN))
+    return Task([r.choice(LONG)], [bytes(r.choices(b"aaaabbbbc ", k=length)) for length in lengths])
 
 
 # --- ours ---------------------------------------------------------------------------------------
@@ -661,7 +681,7 @@ def run(judge, pairs, seed):
                     return wrong
         if judge.counts["pairs"] >= pairs:
             return wrong
-        tasks = [random_task(r) for _ in range(PATTERNS_AT_ONCE)]
+        tasks = [long_task(r)] + [random_task(r) for _ in range(PATTERNS_AT_ONCE)]
 
 
 def main():
