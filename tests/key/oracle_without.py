@@ -363,7 +363,8 @@ a| |a | () (?:) (|) a||b (a|)* (|a)+ }  a} a}{2} a{0} a{0,0} (a){0} a{255} a{1,2
 # --- random patterns and values -----------------------------------------------------------------
 
 ALPHABETS = [b"ab"] * 6 + [b"abc"] * 4 + [
-    b"a", b"a1_ ", b"a\n\r ", b"a.-b", b"a\x80\xff\xe9", b"ab\x00", b"a\x0b\x0c\x1c\x85\xa0\t ", b"aA-]", b"/?&=u", b"x[]\\^",
+    b"a", b"a1_ ", b"a\n\r ", b"a.-b", b"a\x80\xff\xe9", b"ab\x00", b"a\x0b\x0c\x1c\x85\xa0\t ",
+    b"aA-]", b"/?&=u", b"x[]\\^",
 ]
 SPECIAL = b"\\.[]{}()*+?|^$"
 
