@@ -1,7 +1,7 @@
 /*
- * endpoint - reduces URLs of pages that the same program makes to one key: `endpoint/1`.
+ * endpoint - reduces URLs of pages that the same program makes to one key: `endpoint/2`.
  *
- *   1. Scheme and user info are removed; host and port are kept.
+ *   1. Scheme, user info and a route are removed; host and port are kept.
  *   2. Each segment of the path is compared without its extension (the last dot and one or more
  *      letters or digits after it, unless the segment begins with this dot). The first of these
  *      that matches all of it replaces it: {d} for a date, YYYY-MM-DD or YYYYMMDD; {0} for digits;

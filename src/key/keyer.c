@@ -19,7 +19,7 @@ enum { URL_BUFFER = 3 * URL_MAX + 32 };
 
 /* Buffers for --by. */
 struct url_buffers {
-    char url[URL_BUFFER]; /* or the host */
+    char url[URL_ROOM]; /* or the host */
     char endpoint[URL_BUFFER];
     struct span names[URL_MAX / 2];
 };
@@ -118,7 +118,7 @@ int keyer_reserve(struct keyer *keyer, size_t length)
 static bool make_url(struct keyer *keyer, struct span *text)
 {
     struct url url;
-    if (text->length > URL_MAX || !url_split(*text, &url))
+    if (text->length > URL_MAX || !url_split(*text, keyer->buffers->url, &url))
         return false;
     *text = url_write(&url, keyer->buffers->url);
     return true;
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) enum no_key take_steps(struct keyer
         break;
     case PROFILE_ENDPOINT:
         normal = url_is_normal(*text);
-        if (!url_split(*text, &url))
+        if (!url_split(*text, keyer->buffers->url, &url))
             return NO_KEY;
         if (!normal)
             url_write(&url, keyer->buffers->url);

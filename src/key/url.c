@@ -1,6 +1,8 @@
 #include "key/url.h"
 
 #include "core/bytes.h"
+#include "key/ipv6.h"
+#include "key/punycode.h"
 #include "key/span.h"
 
 #include <string.h>
@@ -91,13 +93,18 @@ static inline bytes16 are_odd(bytes16 bytes)
 
 /* --- whether a URL is in normal form --- */
 
-/* A bit for each of 32 bytes that is odd, or that is a dot after a slash; reads at[-1], too. */
+/* A bit for each of 16 bytes that is odd, a ' (which a query does not keep), or a dot after a
+ * slash; reads at[-1], too. */
+static inline uint32_t odd_of_16(const char *at)
+{
+    bytes16 bytes = bytes_at(at);
+    bytes16 dots = (bytes16)((bytes == '.') & (bytes_at(at - 1) == '/'));
+    return mask16(are_odd(bytes) | (bytes16)(bytes == '\'') | dots);
+}
+
 static inline uint32_t odd_bytes(const char *at)
 {
-    bytes16 low = bytes_at(at), high = bytes_at(at + 16);
-    bytes16 low_dots = (bytes16)((low == '.') & (bytes_at(at - 1) == '/'));
-    bytes16 high_dots = (bytes16)((high == '.') & (bytes_at(at + 15) == '/'));
-    return mask16(are_odd(low) | low_dots) | mask16(are_odd(high) | high_dots) << 16;
+    return odd_of_16(at) | odd_of_16(at + 16) << 16;
 }
 
 /* Whether normal form keeps those bytes from `at` on that have a bit in `odd`: ! $ ~, and %HH with
@@ -170,40 +177,144 @@ static char *put_lower(char *out, struct span text)
     return out;
 }
 
-/* Precondition: neither has a NUL. */
-static bool is_default_port(struct span scheme, struct span port)
+/* The default port of a special scheme; NULL for any other scheme. */
+static const char *default_port(struct span scheme)
 {
-    static const char *const defaults[] = {"http:80", "https:443", "ws:80", "wss:443", "ftp:21"};
-    char text[sizeof "https:443"];
-    if (scheme.length + port.length + 2 > sizeof text)
-        return false;
-    *put_lower(mempcpy(put_lower(text, scheme), ":", 1), port) = '\0';
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (strcmp(text, defaults[i]) == 0)
-            return true;
-    return false;
+    static const struct {
+        char name[6], port[4];
+    } special[] = {{"http", "80"}, {"https", "443"}, {"ws", "80"}, {"wss", "443"}, {"ftp", "21"}};
+    char name[6] = "";
+    if (scheme.length >= sizeof name)
+        return NULL;
+    put_lower(name, scheme);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (memcmp(name, special[i].name, sizeof name) == 0)
+            return special[i].port;
+    return NULL;
 }
 
-bool url_split(struct span text, struct url *url)
+/* The scheme that text begins with, whatever follows; it may be empty. */
+static struct span scheme_of(struct span text)
 {
-    /* Rule 1, the ends; the fragment is dropped below. */
-    text = strip(text);
-    const char *end = span_end(text);
-
-    /* The scheme, and ://. */
     size_t n = 0;
     if (text.length >= 8 && memcmp(text.bytes, "http", 4) == 0) /* nearly always */
         n = 4 + (size_t)(text.bytes[4] == 's');
+    else if (text.length > 0 && !ascii_is_letter(text.bytes[0]))
+        return (struct span){text.bytes, 0};
     while (n < text.length && means(text.bytes[n], SCHEME))
         n++;
-    if (text.length - n < 3 || memcmp(text.bytes + n, "://", 3) != 0 ||
-        !ascii_is_letter(text.bytes[0]))
+    return (struct span){text.bytes, n};
+}
+
+/* Whether a text has a TAB, CR, LF or \; it may say so of other control characters, too. */
+static inline bool is_unclean(struct span text)
+{
+    const char *at = text.bytes, *end = span_end(text);
+    char last[16];
+    if (text.length < sizeof last) {
+        memset(last, '-', sizeof last);
+        at = memcpy(last, at, text.length);
+        end = at + sizeof last;
+    }
+    bytes16 bytes = bytes_at(end - 16);
+    bytes16 seen = (bytes16)((bytes < 14) | (bytes == '\\'));
+    for (; end - at > 16; at += 16) {
+        bytes = bytes_at(at);
+        seen |= (bytes16)((bytes < 14) | (bytes == '\\'));
+    }
+    return mask16(seen) != 0;
+}
+
+/* Rule 1 without the ends: writes the text to `room` without TABs, CRs and LFs, and with slashes
+ * for backslashes. */
+static struct span clean(struct span text, char *room)
+{
+    size_t n = 0, i = 0;
+    for (; i < text.length; i++) {
+        char c = text.bytes[i];
+        room[n] = c;
+        n += (size_t)(c != '\t' && c != '\r' && c != '\n');
+    }
+    text = (struct span){room, n};
+    if (default_port(scheme_of(text)) == NULL)
+        return text;
+    for (i = 0; i < n && room[i] != '?' && room[i] != '#'; i++)
+        room[i] = room[i] == '\\' ? '/' : room[i];
+    return text;
+}
+
+/* Rule 1. */
+static struct span strip_and_clean(struct span text, char *buffer)
+{
+    text = strip(text);
+    return is_unclean(text) ? clean(text, buffer + URL_ROOM - URL_MAX) : text;
+}
+
+/* Rule 4, the host: it ends where its port begins. Returns false if it is empty, or has a bracket
+ * and is no address of IPv6. */
+static bool is_host(struct span host, bool bracket)
+{
+    uint16_t groups[IPV6_GROUPS];
+    if (!bracket)
+        return host.length > 0;
+    return host.length > 2 && host.bytes[0] == '[' && span_end(host)[-1] == ']' &&
+           ipv6_read((struct span){host.bytes + 1, host.length - 2}, groups);
+}
+
+/* Where the host ends that begins an authority without user info. `colon` is the first in it, or
+ * NULL. */
+static const char *host_end(struct span rest, const char *colon, bool bracket)
+{
+    const char *close = NULL;
+    if (bracket && rest.length > 0 && rest.bytes[0] == '[')
+        close = memchr(rest.bytes, ']', rest.length);
+    return close != NULL ? close + 1 : colon != NULL ? colon : span_end(rest);
+}
+
+static struct span user_of(struct span user)
+{
+    /* Its @, and an empty password. */
+    if (user.length > 0)
+        user.length--;
+    const char *colon = memchr(user.bytes, ':', user.length);
+    if (colon != NULL && colon + 1 == span_end(user))
+        user.length--;
+    return user;
+}
+
+/* Path, query and route, which begin at `at`. */
+static void split_rest(const char *at, const char *end, struct url *url)
+{
+    const char *fragment = memchr(at, '#', (size_t)(end - at));
+    url->route = (struct span){end, 0};
+    if (fragment != NULL) {
+        if (end - fragment > 1 && (fragment[1] == '!' || fragment[1] == '/'))
+            url->route = span_between(fragment, end);
+        end = fragment;
+    }
+    const char *query = memchr(at, '?', (size_t)(end - at));
+    if (query == NULL)
+        query = end;
+    url->path = span_between(at, query);
+    url->query = span_between(query, end);
+}
+
+/* Rules 1 to 5 of a text that is clean. */
+static bool split_clean(struct span text, struct url *url)
+{
+    /* The scheme, and ://. */
+    const char *end = span_end(text);
+    const struct span scheme = scheme_of(text);
+    if (scheme.length == 0 || text.length - scheme.length < 3 ||
+        memcmp(span_end(scheme), "://", 3) != 0)
         return false;
-    url->scheme = (struct span){text.bytes, n};
+    const char *default_digits = default_port(scheme);
+    url->scheme = scheme;
+    url->special = default_digits != NULL;
 
     /* The authority, to the first / ? or #. The host begins after the last @, and its port at the
      * first colon after that. */
-    const char *user = text.bytes + n + 3, *host = user, *colon = NULL, *at = user;
+    const char *user = span_end(scheme) + 3, *host = user, *colon = NULL, *at = user;
     bool bracket = false;
     for (; at < end && !means(*at, ENDS); at++) {
         if (!means(*at, DIVIDES))
@@ -218,23 +329,13 @@ bool url_split(struct span text, struct url *url)
             colon = at;
         }
     }
-
-    /* The host. A bracket in it is only right around all of it: [ hex digits, colons, dots ]. */
-    const char *port = colon != NULL ? colon : at;
-    if (bracket) {
-        port = host + 1;
-        while (port < at && (ascii_is_hex(*port) || *port == ':' || *port == '.'))
-            port++;
-        if (*host != '[' || port == at || *port != ']' || port == host + 1)
-            return false;
-        port++;
-    }
-    if (port == host)
-        return false;
-    url->user = span_between(user, host);
+    const char *port = host_end(span_between(host, at), colon, bracket);
+    url->user = user_of(span_between(user, host));
     url->host = span_between(host, port);
+    if (!is_host(url->host, bracket))
+        return false;
 
-    /* Rule 2, the port: digits without leading zeros, or nothing; none if it is the default. */
+    /* The port: digits without leading zeros, or nothing; none if it is the default. */
     if (port < at && *port++ != ':')
         return false;
     while (at - port > 1 && *port == '0')
@@ -243,19 +344,17 @@ bool url_split(struct span text, struct url *url)
     for (; port < at; port++)
         if (!ascii_is_digit(*port))
             return false;
-    if (url->port.length > 0 && is_default_port(url->scheme, url->port))
+    if (url->special && url->port.length == strlen(default_digits) &&
+        memcmp(url->port.bytes, default_digits, url->port.length) == 0)
         url->port.length = 0;
 
-    /* Path and query, to the first #. */
-    const char *fragment = memchr(at, '#', (size_t)(end - at));
-    if (fragment != NULL)
-        end = fragment;
-    const char *query = memchr(at, '?', (size_t)(end - at));
-    if (query == NULL)
-        query = end;
-    url->path = span_between(at, query);
-    url->query = span_between(query, end);
+    split_rest(at, end, url);
     return true;
+}
+
+bool url_split(struct span text, char *buffer, struct url *url)
+{
+    return split_clean(strip_and_clean(text, buffer), url);
 }
 
 /* --- normal form --- */
@@ -272,20 +371,71 @@ static inline bytes16 hex_digits(bytes16 values)
     return values + '0' + ((bytes16)(values > 9) & 7);
 }
 
+/* What a text is, and so what is done to its bytes. The first three have two bytes before them. */
+enum part {
+    PLAIN,   /* user info, a path, the query of a scheme that is not special: rule 6 */
+    QUERY,   /* of a special scheme: ' is encoded, too */
+    ROUTE,   /* brackets are kept */
+    DECODED, /* a host: each %HH is decoded; in lower case */
+    ENCODED, /* a host, decoded: what it does not allow is encoded, % too */
+};
+
+/* Bytes that a host keeps. */
+static inline bytes16 are_of_host(bytes16 bytes)
+{
+    return are_between(bytes | 0x20, '`', '{') | are_between(bytes, '%', '/') |
+           are_between(bytes, '/', ':') |
+           (bytes16)((bytes == '!') | (bytes == '$') | (bytes == ';') | (bytes == '=') |
+                     (bytes == '_') | (bytes == '~'));
+}
+
+/* Bytes that are not copied as they are, or may not be. */
+static inline bytes16 are_odd_in(bytes16 bytes, enum part part)
+{
+    return part == DECODED   ? (bytes16)(bytes == '%')
+           : part == ENCODED ? ~are_of_host(bytes)
+           : part == QUERY   ? are_odd(bytes) | (bytes16)(bytes == '\'')
+                             : are_odd(bytes);
+}
+
+static inline bytes16 lower16(bytes16 bytes)
+{
+    return bytes | (are_between(bytes, '@', '[') & 0x20);
+}
+
+/* Rule 6: the bytes at `at` that become %HH, or stay so; `bytes` has `escaped` ones decoded. */
+static inline bytes16 are_encoded(bytes16 bytes, bytes16 escaped, const char *at, enum part part)
+{
+    bytes16 unreserved = are_between(bytes | 0x20, '`', '{') | are_between(bytes, '/', ':') |
+                         are_between(bytes, ',', '/') | (bytes16)((bytes == '_') | (bytes == '~'));
+    bytes16 odd = are_odd_in(bytes, part) &
+                  ~(bytes16)((bytes == '!') | (bytes == '$') | (bytes == '%'));
+    if (part == ROUTE)
+        odd &= ~(bytes16)((bytes == '[') | (bytes == ']'));
+    /* A %HH right behind a %, or behind a % and a hex digit: that % is a lone one. */
+    bytes16 before = bytes_at(at - 1);
+    bytes16 completes = are_hex(bytes) & ((bytes16)(before == '%') |
+                                          ((bytes16)(bytes_at(at - 2) == '%') & are_hex(before)));
+    return (~unreserved & (odd | escaped)) | (completes & escaped);
+}
+
 /* Writes the normal form of the first n bytes, at most 16, of the 18 at *text. Moves *text past
  * them and past a %HH that begins among them. Writes up to 2 bytes after the returned end. No
  * branch depends on a byte's value, and *text advances without waiting for the writes. */
-static inline char *put_chunk(char *out, const char **text, size_t n, bool lower)
+static inline char *put_chunk(char *out, const char **text, size_t n, enum part part)
 {
-    bytes16 bytes = bytes_at(*text), second = bytes_at(*text + 1), third = bytes_at(*text + 2);
-    bytes16 escaped = (bytes16)(bytes == '%') & are_hex(second) & are_hex(third);
-    bytes ^= (bytes ^ (hex_values(second) * 16 | hex_values(third))) & escaped;
-    if (lower)
-        bytes |= are_between(bytes, '@', '[') & 0x20;
-    bytes16 unreserved = are_between(bytes | 0x20, '`', '{') | are_between(bytes, '/', ':') |
-                         are_between(bytes, ',', '/') | (bytes16)((bytes == '_') | (bytes == '~'));
-    bytes16 odd = are_odd(bytes) & ~(bytes16)((bytes == '!') | (bytes == '$'));
-    bytes16 encoded = ~unreserved & (odd | escaped);
+    bytes16 bytes = bytes_at(*text), escaped = {0}, encoded = {0};
+    if (part != ENCODED) {
+        bytes16 second = bytes_at(*text + 1), third = bytes_at(*text + 2);
+        escaped = (bytes16)(bytes == '%') & are_hex(second) & are_hex(third);
+        bytes ^= (bytes ^ (hex_values(second) * 16 | hex_values(third))) & escaped;
+    }
+    if (part == DECODED)
+        bytes = lower16(bytes);
+    else if (part == ENCODED)
+        encoded = ~are_of_host(bytes);
+    else
+        encoded = are_encoded(bytes, escaped, *text, part);
     /* In memory, where a single byte can be read at no cost. */
     const bytes16 first[] = {bytes ^ ((bytes ^ '%') & encoded)}, lengths[] = {(encoded & 2) + 1};
     const bytes16 high[] = {hex_digits(bytes / 16)}, low[] = {hex_digits(bytes & 15)};
@@ -301,32 +451,34 @@ static inline char *put_chunk(char *out, const char **text, size_t n, bool lower
     return out;
 }
 
-/* Writes the normal form of a text, in lower case if it is a host. Writes up to 16 bytes after the
- * returned end.
+/* Writes the normal form of a text. Writes up to 16 bytes after the returned end.
  *
  * The obvious way tests each byte. But most bytes are kept, so 16 are tested at once, and copied.
  * Lines could be crafted so that a branch per byte is always mispredicted, so three bytes are
  * written for each byte of other chunks, and those not needed are overwritten. */
-static inline char *put_text(char *out, struct span text, bool lower)
+static inline __attribute__((always_inline)) char *put_text(char *out, struct span text,
+                                                            enum part part)
 {
+    const size_t before = part <= ROUTE ? 2 : 0;
     const char *at = text.bytes, *end = span_end(text);
     while (at < end) {
-        char last[18];
+        char last[2 + 18];
         const char *from = at, *first = at;
         size_t left = (size_t)(end - at), n = left < 16 ? left : 16;
-        if (left < sizeof last) {
+        if (left < 18) {
             memset(last, '-', sizeof last);
-            from = first = memcpy(last, at, left);
+            memcpy(last, at - before, before + left);
+            from = first = last + before;
         }
         bytes16 bytes = bytes_at(from);
-        if (mask16(are_odd(bytes)) == 0) {
-            if (lower)
-                bytes |= are_between(bytes, '@', '[') & 0x20;
+        if (mask16(are_odd_in(bytes, part)) == 0) {
+            if (part == DECODED)
+                bytes = lower16(bytes);
             memcpy(out, &bytes, sizeof bytes);
             out += n;
             from += n;
         } else {
-            out = put_chunk(out, &from, n, lower);
+            out = put_chunk(out, &from, n, part);
         }
         at += from - first;
     }
@@ -352,14 +504,14 @@ static char *drop_dots(const char *path, char *out)
     return out;
 }
 
-/* Writes the normal form of a path: rules 3 and 4, and a slash if it is empty. */
+/* Writes the normal form of a path: rules 5 to 7. */
 static char *put_path(char *path, struct span text)
 {
     if (text.length == 0) {
         *path = '/';
         return path + 1;
     }
-    char *end = put_text(path, text, false);
+    char *end = put_text(path, text, PLAIN);
     /* Few paths have a dot after a slash, which a dot segment begins with. */
     bool dots = false;
     memset(end, 0, 17); /* the loop reads up to there */
@@ -381,72 +533,171 @@ static char *put_path(char *path, struct span text)
     return drop_dots(path, out);
 }
 
-/* All but the digits of a %HH is in lower case. */
+/* Writes the labels of a host that is decoded: in Punycode, or with what is not allowed as %HH. */
+static char *put_labels(char *out, struct span host)
+{
+    enum { LONGEST = 4 * PUNYCODE_MAX }; /* of those in UTF-8 whose Punycode may fit */
+    const char *at = host.bytes, *end = span_end(host);
+    for (;;) {
+        char label[PUNYCODE_MAX];
+        const char *dot = memchr(at, '.', (size_t)(end - at));
+        const struct span bytes = span_between(at, dot != NULL ? dot : end);
+        const size_t n = bytes.length <= LONGEST ? punycode_write(bytes, label) : 0;
+        if (n > 0)
+            out = (char *)mempcpy(out, label, n);
+        else
+            out = put_text(out, bytes, ENCODED);
+        if (dot == NULL)
+            return out;
+        *out++ = '.';
+        at = dot + 1;
+    }
+}
+
+/* Where a host is decoded, in the buffer in which it is written at `out`: so far behind that it is
+ * read before it is overwritten. */
+static struct span decode_host(char *out, struct span host)
+{
+    char *decoded = out + 2 * host.length + 64;
+    return span_between(decoded, put_text(decoded, host, DECODED));
+}
+
+/* Rule 4, the host. */
 static char *put_host(char *out, struct span host)
 {
-    return host.bytes[0] == '[' ? put_lower(out, host) : put_text(out, host, true);
+    uint16_t groups[IPV6_GROUPS];
+    if (host.bytes[0] == '[') {
+        ipv6_read((struct span){host.bytes + 1, host.length - 2}, groups);
+        *out = '[';
+        out = ipv6_write(out + 1, groups);
+        *out = ']';
+        return out + 1;
+    }
+    /* Nearly all hosts have neither %HH nor bytes beyond ASCII, nor any that they do not allow. */
+    char *end = out;
+    for (size_t at = 0; at < host.length; at += 16) {
+        char last[16];
+        const size_t left = host.length - at;
+        const char *from = host.bytes + at;
+        if (left < sizeof last) {
+            memset(last, '-', sizeof last);
+            from = memcpy(last, from, left);
+        }
+        bytes16 bytes = bytes_at(from);
+        if (mask16(~are_of_host(bytes)) != 0)
+            return put_labels(out, decode_host(out, host));
+        bytes = lower16(bytes);
+        memcpy(end, &bytes, sizeof bytes);
+        end += left < sizeof last ? left : sizeof last;
+    }
+    return end;
 }
 
 struct span url_write(struct url *url, char *buffer)
 {
-    char *scheme = buffer;
-    char *user = put_lower(scheme, url->scheme);
-    url->scheme = span_between(scheme, user);
+    char *user = put_lower(buffer, url->scheme);
+    url->scheme = span_between(buffer, user);
     *user++ = ':';
     *user++ = '/';
     *user++ = '/';
-    char *host = put_text(user, url->user, false);
+    char *host = put_text(user, url->user, PLAIN);
     url->user = span_between(user, host);
+    *host = '@';
+    host += url->user.length > 0;
     char *port = put_host(host, url->host);
     url->host = span_between(host, port);
-    port[0] = ':';
+    *port = ':';
     port += url->port.length > 0;
     memcpy(port, url->port.bytes, url->port.length);
     url->port.bytes = port;
     char *path = port + url->port.length;
     char *query = put_path(path, url->path);
     url->path = span_between(path, query);
-    char *end = put_text(query, url->query, false);
-    url->query = span_between(query, end);
+    char *route = url->special ? put_text(query, url->query, QUERY)
+                               : put_text(query, url->query, PLAIN);
+    url->query = span_between(query, route);
+    char *end = put_text(route, url->route, ROUTE);
+    url->route = span_between(route, end);
     return span_between(buffer, end);
 }
 
 /* --- the host alone --- */
 
+static bool is_of_name(char c)
+{
+    return ascii_is_letter(c) || ascii_is_digit(c) || c == '-' || c == '_' || c == '.';
+}
+
+/* Whether a name before a colon and digits is a scheme. */
+static bool is_known_scheme(struct span name)
+{
+    static const char *const others[] = {"mailto", "tel", "data", "javascript"};
+    char lower[sizeof "javascript"] = "";
+    if (name.length >= sizeof lower)
+        return false;
+    put_lower(lower, name);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(lower, others[i]) == 0)
+            return true;
+    return default_port(name) != NULL;
+}
+
+/* The host of host:port, where the port has at most 5 digits. */
+static bool take_bare_host(struct span text, char *buffer, struct span *host)
+{
+    /* 1. It ends at the port. */
+    const char *first = text.bytes, *end = span_end(text);
+    const char *colon = memchr(first, ':', text.length), *at;
+    const bool bracket = text.length > 0 && *first == '[';
+    const char *port = host_end(text, colon, bracket);
+    if (port < end && (*port != ':' || end - port > 6))
+        return false;
+    for (at = port + 1; at < end; at++)
+        if (!ascii_is_digit(*at))
+            return false;
+    *host = span_between(first, port);
+    if (!is_host(*host, bracket) || (port < end && is_known_scheme(*host)))
+        return false;
+    if (bracket) {
+        *host = span_between(buffer, put_host(buffer, *host));
+        return true;
+    }
+
+    /* 2. It has bytes of names alone, perhaps in lower case as nearly always, or beyond ASCII. */
+    bool upper = false;
+    for (at = first; at < port && is_of_name(*at); at++)
+        upper |= ascii_is_upper(*at);
+    if (at == port) {
+        if (upper)
+            *host = span_between(buffer, put_lower(buffer, *host));
+        return true;
+    }
+    const struct span decoded = decode_host(buffer, *host);
+    for (size_t i = 0; i < decoded.length; i++)
+        if ((unsigned char)decoded.bytes[i] < 0x80 && !is_of_name(decoded.bytes[i]))
+            return false;
+    *host = span_between(buffer, put_labels(buffer, decoded));
+    return true;
+}
+
 bool url_take_host(struct span text, char *buffer, struct span *host)
 {
     /* 1. It is a URL if :// precedes the first / ? or #. */
-    text = strip(text);
+    text = strip_and_clean(text, buffer);
     const char *first = text.bytes, *end = span_end(text), *at = first;
     while (at < end && !means(*at, ENDS))
         at++;
     if (end - at >= 2 && at > first && at[-1] == ':' && at[0] == '/' && at[1] == '/') {
         struct url url;
-        if (!url_split(text, &url))
+        if (!split_clean(text, &url))
             return false;
         *host = span_between(buffer, put_host(buffer, url.host));
-        return true;
-    }
-
-    /* 2. Otherwise it is a bare host, up to there: without port, and without user info to the last
-     * @. */
-    end = at;
-    while (at > first && ascii_is_digit(at[-1]))
-        at--;
-    if (at > first && at[-1] == ':')
-        end = at - 1;
-    for (at = end; at > first && at[-1] != '@';)
-        at--;
-    *host = span_between(at, end);
-
-    /* 3. It has bytes of names alone, and becomes lower case. */
-    bool upper = false;
-    for (; at < end; at++) {
-        if (!ascii_is_letter(*at) && !ascii_is_digit(*at) && *at != '-' && *at != '_' && *at != '.')
+    } else {
+        /* 2. Otherwise it is a bare host, up to there, without user info to the last @. */
+        const char *user = memrchr(first, '@', (size_t)(at - first));
+        if (!take_bare_host(span_between(user != NULL ? user + 1 : first, at), buffer, host))
             return false;
-        upper |= ascii_is_upper(*at);
     }
-    if (upper)
-        *host = span_between(buffer, put_lower(buffer, *host));
+    host->length -= span_end(*host)[-1] == '.';
     return host->length > 0;
 }

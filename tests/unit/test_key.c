@@ -781,8 +781,8 @@ static void names_beside_the_query(void)
     static const char line[] = "http://a/?c=1&b&c&&a#d";
     struct span names[] = {{"", 0}, {"z", 1}, {"", 0}, {"", 0}, {"", 0}, {"", 0}, {"", 0}};
     struct url url;
-    char room[2 * sizeof line];
-    if (!tap_check(url_split((struct span){line, sizeof line - 1}, &url), "no URL"))
+    static char room[URL_ROOM];
+    if (!tap_check(url_split((struct span){line, sizeof line - 1}, room, &url), "no URL"))
         return;
     struct span made = endpoint_write(&url, room, names + 2);
     tap_check(made.length == 8 && memcmp(made.bytes, "a/?a&b&c", 8) == 0, "'%.*s'",
