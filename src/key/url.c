@@ -375,7 +375,7 @@ static inline bytes16 hex_digits(bytes16 values)
 enum part {
     PLAIN,   /* user info, a path, the query of a scheme that is not special: rule 6 */
     QUERY,   /* of a special scheme: ' is encoded, too */
-    ROUTE,   /* brackets are kept */
+    ROUTE,   /* # and brackets are kept */
     DECODED, /* a host: each %HH is decoded; in lower case */
     ENCODED, /* a host, decoded: what it does not allow is encoded, % too */
 };
@@ -411,7 +411,7 @@ static inline bytes16 are_encoded(bytes16 bytes, bytes16 escaped, const char *at
     bytes16 odd = are_odd_in(bytes, part) &
                   ~(bytes16)((bytes == '!') | (bytes == '$') | (bytes == '%'));
     if (part == ROUTE)
-        odd &= ~(bytes16)((bytes == '[') | (bytes == ']'));
+        odd &= ~(bytes16)((bytes == '#') | (bytes == '[') | (bytes == ']'));
     /* A %HH right behind a %, or behind a % and a hex digit: that % is a lone one. */
     bytes16 before = bytes_at(at - 1);
     bytes16 completes = are_hex(bytes) & ((bytes16)(before == '%') |
