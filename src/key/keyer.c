@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes that --by writes: three per byte of the URL, and some after its end. */
-enum { URL_BUFFER = 3 * URL_MAX + 32 };
+/* The most bytes that --by writes. */
+enum { URL_BUFFER = URL_WRITTEN_MAX + 32 };
 
 /* Buffers for --by. */
 struct url_buffers {

@@ -533,7 +533,7 @@ static char *put_path(char *path, struct span text)
     return drop_dots(path, out);
 }
 
-/* Writes the labels of a host that is decoded: in Punycode, or with what is not allowed as %HH. */
+/* Writes the labels of a host that is decoded: in Punycode, then what is not allowed as %HH. */
 static char *put_labels(char *out, struct span host)
 {
     enum { LONGEST = 4 * PUNYCODE_MAX }; /* of those in UTF-8 whose Punycode may fit */
@@ -541,12 +541,11 @@ static char *put_labels(char *out, struct span host)
     for (;;) {
         char label[PUNYCODE_MAX];
         const char *dot = memchr(at, '.', (size_t)(end - at));
-        const struct span bytes = span_between(at, dot != NULL ? dot : end);
+        struct span bytes = span_between(at, dot != NULL ? dot : end);
         const size_t n = bytes.length <= LONGEST ? punycode_write(bytes, label) : 0;
         if (n > 0)
-            out = (char *)mempcpy(out, label, n);
-        else
-            out = put_text(out, bytes, ENCODED);
+            bytes = (struct span){label, n};
+        out = put_text(out, bytes, ENCODED);
         if (dot == NULL)
             return out;
         *out++ = '.';
@@ -558,7 +557,7 @@ static char *put_labels(char *out, struct span host)
  * read before it is overwritten. */
 static struct span decode_host(char *out, struct span host)
 {
-    char *decoded = out + 2 * host.length + 64;
+    char *decoded = out + URL_WRITTEN(host.length) - host.length + 32;
     return span_between(decoded, put_text(decoded, host, DECODED));
 }
 

@@ -34,10 +34,13 @@
 /* The longest URL, in bytes; a longer line is not a URL (keyer.c checks). */
 enum { URL_MAX = 65536 };
 
-/* The most bytes of a normal form. Each byte of a line becomes three at most. Beyond that, a label
- * of two bytes is seven in Punycode (its dot pays for others than the last), or :: of one group is
- * :0: in an address; and the slash is added. */
-enum { URL_WRITTEN_MAX = 3 * URL_MAX + 2 };
+/* The most bytes of the normal form of n bytes. Each becomes three at most, as %HH. Beyond that, one
+ * character of two bytes adds `xn--`, a dash and up to four digits to its label: with 16 bytes or
+ * more that become %HH, and its dot, a label of n bytes becomes 3n + 1, and the last one, without a
+ * dot, 3n + 3. A path that was empty becomes a slash. An address grows by one byte, where :: is one
+ * group. */
+#define URL_WRITTEN(n) (3 * (n) + (n) / 16 + 4)
+enum { URL_WRITTEN_MAX = URL_WRITTEN(URL_MAX) };
 
 /* The bytes of a buffer: for the normal form, with 96 more that steps on the way need; and for the
  * line after rule 1. */
