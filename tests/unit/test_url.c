@@ -1,6 +1,10 @@
-/* Whether a URL is in normal form: what is seen 16 bytes at once is what the plain rules say of
- * each byte, and a yes means that url_write changes nothing. */
+/* URLs: what is seen 16 bytes at once is what the plain rules say of each byte, and a yes of
+ * url_is_normal means that url_write changes nothing; the normal form is its own; and it keeps to
+ * its room. TEST_URLS is the number of random lines, 200,000 if it is not set. */
 #include "key/url.h"
+
+#include "key/ipv6.h"
+#include "key/punycode.h"
 
 #include "chance.h"
 #include "guards.h"
@@ -37,7 +41,7 @@ static bool may_stand(const char *at, const char *end)
         char byte = (char)strtoul((char[]){at[1], at[2], '\0'}, NULL, 16);
         return !is_plain(byte) && !is_one_of(byte, "-._~");
     }
-    return is_plain(*at) || (*at == '.' && at[-1] != '/') || is_one_of(*at, "!$&'()*+,-/:;=?@_~");
+    return is_plain(*at) || (*at == '.' && at[-1] != '/') || is_one_of(*at, "!$&()*+,-/:;=?@_~");
 }
 
 static bool is_normal(struct span line)
@@ -61,9 +65,9 @@ static bool is_normal(struct span line)
 
 static bool url_is_same(struct span line)
 {
-    static char room[3 * URL_MAX + 32];
+    static char room[URL_ROOM];
     struct url url;
-    if (!url_split(line, &url))
+    if (!url_split(line, room, &url))
         return false;
     struct span made = url_write(&url, room);
     return made.length == line.length && memcmp(made.bytes, line.bytes, line.length) == 0;
@@ -153,11 +157,208 @@ static void longest_lines(void)
     tap_check(!check_at((struct span){line, URL_MAX + 1}), "yes for more");
 }
 
+/* --- the normal form --- */
+
+static bool spans_are_equal(struct span a, struct span b)
+{
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
+/* The buffers have their ends where no memory is. Returns whether the line is a URL. */
+static bool check_twice(struct span line)
+{
+    enum { ROOM = (URL_ROOM + SIDE - 1) / SIDE * SIDE };
+    static char *rooms[2];
+    struct url url;
+    for (unsigned i = 0; i < 2 && rooms[1] == NULL; i++)
+        rooms[i] = guarded(ROOM) + ROOM - URL_ROOM;
+    if (!url_split(line, rooms[0], &url))
+        return false;
+    struct span once = url_write(&url, rooms[0]);
+    tap_check(once.length <= URL_WRITTEN(line.length), "%zu bytes become %zu", line.length,
+              once.length);
+    if (once.length > URL_MAX)
+        return true;
+    if (tap_check(url_split(once, rooms[1], &url), "no URL any more: '%.*s'", (int)line.length,
+                  line.bytes))
+        tap_check(spans_are_equal(url_write(&url, rooms[1]), once), "twice is not once: '%.*s'",
+                  (int)line.length, line.bytes);
+    return true;
+}
+
+/* The normal form is one already. */
+static void twice_is_once(void)
+{
+    static const char *const beginnings[] = {"http://",     "HTTPS://u:@",   "ftp:\\\\",
+                                             "x-y://",      "http://[",      "ws:/\t/a/",
+                                             "http://a/#!", "http://\"\"\"", "http://a/?"};
+    static const char *const pieces[] = {"/",        ".",      "..",
+                                         "%",        "%2",     "%2e",
+                                         "%41",      "%34",    "4",
+                                         "A",        "a",      "?",
+                                         "#",        "#/",     "#!",
+                                         ":",        "@",      "80",
+                                         "\\",       "\t",     "'",
+                                         "\"",       "[",      "]",
+                                         "::",       "1.2.",   "0:",
+                                         " ",        "{",      "~",
+                                         "\xc3\xbc", "%c3%bc", "\xf0\x9f\x98\x80",
+                                         "\xc3",     "xn--",   "\xdf\xbf"};
+    enum { BEGINNINGS = sizeof beginnings / sizeof *beginnings };
+    enum { PIECES = sizeof pieces / sizeof *pieces };
+    const char *number = getenv("TEST_URLS");
+    struct chance chance = {3};
+    unsigned long urls = 0, lines = number != NULL ? strtoul(number, NULL, 10) : tap_cases(200000);
+    for (unsigned long i = 0; i < lines; i++) {
+        char line[LINE_MAX_BYTES + 8];
+        const char *piece = beginnings[chance_below(&chance, BEGINNINGS)];
+        size_t length = 0, most = chance_below(&chance, i % 8 ? 40 : LINE_MAX_BYTES - 32);
+        unsigned few = 2 + (unsigned)chance_below(&chance, PIECES - 1); /* pieces next to another */
+        unsigned first = (unsigned)chance_below(&chance, PIECES);
+        for (most += strlen(piece);;) {
+            while (*piece != '\0')
+                line[length++] = *piece++;
+            if (length >= most)
+                break;
+            piece = pieces[(first + chance_below(&chance, few)) % PIECES];
+            if (chance_below(&chance, 64) == 0)
+                line[length++] = (char)chance_next(&chance);
+        }
+        urls += check_twice((struct span){line, length});
+    }
+    tap_check(urls > lines / 4, "%lu URLs of %lu", urls, lines);
+}
+
+/* The longest lines, each of one piece again and again, in user info, host, path, query, route. */
+static void worst_growth(void)
+{
+    static const char *const beginnings[] = {"http://",  "http://u@", "x://a/",     "ws://a?",
+                                             "ws://a#/", "http://[",  "\thttp://u@"};
+    static const char *const pieces[] = {" ",
+                                         "\xff",
+                                         "\xdf\xbf",
+                                         "\xdf\xbf.",
+                                         "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\xdf\xbf.",
+                                         "%",
+                                         "%4",
+                                         "%41",
+                                         "\xc3\xbc",
+                                         "a.",
+                                         "@",
+                                         "/.",
+                                         "/..",
+                                         "\t",
+                                         "\\",
+                                         "\xf4\x8f\xbf\xbf.",
+                                         "0:"};
+    static char line[URL_MAX];
+    for (size_t b = 0; b < sizeof beginnings / sizeof *beginnings; b++)
+        for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++)
+            for (size_t end = 0; end < 2; end++) {
+                size_t length = strlen(beginnings[b]), n = strlen(pieces[p]);
+                memcpy(line, beginnings[b], length);
+                for (; length < sizeof line; length++)
+                    line[length] = pieces[p][(length - strlen(beginnings[b])) % n];
+                memcpy(line + sizeof line - 8, end ? "@a/12345" : pieces[p],
+                       end     ? 8
+                       : n < 8 ? n
+                               : 8);
+                check_twice((struct span){line, sizeof line});
+            }
+}
+
+static void labels(void)
+{
+    /* RFC 3492, section 7.1: (A), (B), (D), (I), (L), (S) in lower case; the longest that fits. */
+    static const char *const rows[][2] = {
+        {"\u0644\u064a\u0647\u0645\u0627\u0628\u062a\u0643\u0644\u0645\u0648\u0634\u0639\u0631"
+         "\u0628"
+         "\u064a\u061f",
+         "xn--egbpdaj6bu4bxfgehfvwxn"},
+        {"\u4ed6\u4eec\u4e3a\u4ec0\u4e48\u4e0d\u8bf4\u4e2d\u6587", "xn--ihqwcrb4cv8a8dqg056pqjye"},
+        {"3\u5e74b\u7d44\u91d1\u516b\u5148\u751f", "xn--3b-ww4c5e180e575a65lsy2b"},
+        {"\u305d\u306e\u30b9\u30d4\u30fc\u30c9\u3067", "xn--d9juau41awczczp"},
+        {"b\u00fccher", "xn--bcher-kva"},
+        {"\U0010ffff", "xn--dn32g"},
+        {"a", ""},
+        {"", ""},
+        {"\xc0\x80", ""},
+        {"\xed\xa0\x80", ""},
+        {"\xf4\x90\x80\x80", ""},
+        {"\xe0\x9f\xbf", ""},
+        {"\xf0\x8f\xbf\xbf", ""},
+        {"\xc3", ""},
+        {"\xbf", ""},
+    };
+    char made[PUNYCODE_MAX];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t n = punycode_write((struct span){rows[i][0], strlen(rows[i][0])}, made);
+        tap_check(n == strlen(rows[i][1]) && memcmp(made, rows[i][1], n) == 0, "%s is %.*s",
+                  rows[i][0], (int)n, made);
+    }
+    char letters[PUNYCODE_MAX + 2] = "\u00fc";
+    memset(letters + 2, 'a', PUNYCODE_MAX);
+    size_t longest = 0;
+    for (size_t n = 2; n <= sizeof letters; n++)
+        if (punycode_write((struct span){letters, n}, made) == PUNYCODE_MAX)
+            longest = n;
+    tap_check(longest == 57, "%zu bytes at most", longest);
+}
+
+static void addresses(void)
+{
+    static const char *const rows[][2] = {
+        {"::", "::"},
+        {"::1", "::1"},
+        {"1::", "1::"},
+        {"2001:DB8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},
+        {"1:0:2:3:4:5:6:7", "1:0:2:3:4:5:6:7"},
+        {"1::2:3:4:5:6:7", "1:0:2:3:4:5:6:7"},
+        {"1:0:0:2:0:0:0:3", "1:0:0:2::3"},
+        {"::ffff:1.2.3.4", "::ffff:102:304"},
+        {"1:2:3:4:5:6:255.0.0.10", "1:2:3:4:5:6:ff00:a"},
+        {"0001:0:0:0:0:0:0:0", "1::"},
+        {"", NULL},
+        {":", NULL},
+        {"1", NULL},
+        {":::", NULL},
+        {"1:2:3:4:5:6:7:", NULL},
+        {":1:2:3:4:5:6:7", NULL},
+        {"1:2:3:4:5:6:7:8:9", NULL},
+        {"1:2:3:4::5:6:7:8", NULL},
+        {"::1::", NULL},
+        {"::12345", NULL},
+        {"::g", NULL},
+        {"1.2.3.4", NULL},
+        {"::1.2.3", NULL},
+        {"::1.2.3.4.", NULL},
+        {"::1.2.3.256", NULL},
+        {"::1.2.3.04", NULL},
+        {"1:2:3:4:5:6:7:1.2.3.4", NULL},
+        {"1:2:3:4:5:6::1.2.3.4", NULL},
+        {"::1.2.3.4:5", NULL},
+        {"fe80::1%1", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint16_t groups[IPV6_GROUPS];
+        char made[IPV6_TEXT + 1] = "";
+        bool is = ipv6_read((struct span){rows[i][0], strlen(rows[i][0])}, groups);
+        if (is)
+            *ipv6_write(made, groups) = '\0';
+        tap_check(is == (rows[i][1] != NULL) && (!is || strcmp(made, rows[i][1]) == 0), "%s is %s",
+                  rows[i][0], made);
+    }
+}
+
 int main(void)
 {
     page = guarded(SIDE);
     tap_run("any byte and any %HH at any place", every_place);
     tap_run("lines of all that a URL is made of", many_lines);
     tap_run("the longest lines", longest_lines);
+    tap_run("the normal form is one", twice_is_once);
+    tap_run("what grows most has room", worst_growth);
+    tap_run("labels in Punycode", labels);
+    tap_run("addresses of IPv6", addresses);
     return tap_end();
 }
