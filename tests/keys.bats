@@ -590,7 +590,7 @@ END
         [[ $(cut -f 1 "$out" | paste -sd ' ') == "key none key" ]] || complain "trim, $profile"
     done
     # A key may be longer than its line.
-    awk 'BEGIN { printf "http://a/"; for (i = 9; i < 65536; i++) printf "\\" }' >lines
+    awk 'BEGIN { printf "http://a/"; for (i = 9; i < 65536; i++) printf "^" }' >lines
     succeeds unseen key --by url lines
     [[ $(wc -c <"$out") -eq $((9 + 3 * (65536 - 9) + 1)) ]] || complain "$(wc -c <"$out") bytes"
     # Without a profile there is no such limit.

@@ -1,5 +1,6 @@
 #include "key/pattern.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct parser {
@@ -55,7 +56,8 @@ static void add_class(struct byte_set *set, char letter)
 
 static int fails(struct parser *parser, const char *at, const char *reason, const char *wanted)
 {
-    *parser->fault = (struct pattern_fault){reason, wanted, (size_t)(at - parser->text)};
+    const size_t place = at != NULL ? (size_t)(at - parser->text) : RECIPE_NO_PLACE;
+    *parser->fault = (struct pattern_fault){reason, wanted, place};
     return -1;
 }
 
@@ -476,16 +478,15 @@ int pattern_parse(const char *text, bool fold, struct pattern *pattern, struct p
     pattern->sets = 0;
     if (*text == '\0')
         return fails(&parser, text, "empty pattern", "what is to be left out, as in '[0-9]+'");
-    if (strlen(text) > RECIPE_PATTERNS_BYTES)
-        return fails(&parser, text, "too long", "at most 1000 bytes");
+    assert(strlen(text) <= RECIPE_PATTERNS_BYTES);
     if (parse_choice(&parser, &root) != 0)
         return -1;
     if (*parser.at == ')')
         return fails(&parser, parser.at, "a lone ')'", "\\) for the byte");
     pattern->root = (uint16_t)root;
     if (weigh(pattern, root, 0) > PATTERN_NODES_MAX)
-        return fails(&parser, text, "too large",
-                     "at most 4096 nodes after repetition: a{9} has nine");
+        return fails(&parser, NULL, "too large",
+                     "at most 4096 nodes after repetition, of which a{9} has nine");
     return 0;
 }
 

@@ -355,12 +355,9 @@ char *recipe_profile_text(const struct recipe *recipe, char *text)
 const char *recipe_add_pattern(struct recipe *recipe, const char *pattern, size_t *place,
                                const char **wanted)
 {
-    const char *at = recipe->patterns, *wrong = pattern_check(pattern, place, wanted);
     const size_t length = strlen(pattern);
     size_t count = 0, bytes = 0;
-    if (wrong != NULL)
-        return wrong;
-    for (; *at != '\0'; at = recipe_next_pattern(at), count++)
+    for (const char *at = recipe->patterns; *at != '\0'; at = recipe_next_pattern(at), count++)
         bytes += strlen(at);
     *place = RECIPE_NO_PLACE;
     *wanted = "at most 16; one can have several parts: 'A|B'";
@@ -369,6 +366,9 @@ const char *recipe_add_pattern(struct recipe *recipe, const char *pattern, size_
     *wanted = "at most 1000 bytes together";
     if (bytes + length > RECIPE_PATTERNS_BYTES)
         return count == 0 ? "too long a pattern" : "too long with the patterns before it";
+    const char *wrong = pattern_check(pattern, place, wanted);
+    if (wrong != NULL)
+        return wrong;
     memcpy(recipe->patterns + bytes + count, pattern, length);
     return NULL;
 }

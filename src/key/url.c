@@ -236,7 +236,8 @@ static struct span clean(struct span text, char *room)
         n += (size_t)(c != '\t' && c != '\r' && c != '\n');
     }
     text = (struct span){room, n};
-    if (default_port(scheme_of(text)) == NULL)
+    const struct span scheme = scheme_of(text);
+    if (scheme.length == n || *span_end(scheme) != ':' || default_port(scheme) == NULL)
         return text;
     for (i = 0; i < n && room[i] != '?' && room[i] != '#'; i++)
         room[i] = room[i] == '\\' ? '/' : room[i];
