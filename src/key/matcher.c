@@ -83,7 +83,7 @@ static unsigned reach_items(struct matcher *matcher, const struct step *step, co
         const uint64_t mine = alive[word] >> step->low & ~UINT64_C(0) >> (63 - n);
         matcher->after[word] |= (mine >> 1 | (uint64_t)(behind & ALIVE) << n) << step->low |
                                 (program->repeats[word] & mine << step->low);
-        return (mine & 1) != 0 ? ALIVE | ALIVE_BY_BYTE : DEAD;
+        return (unsigned)(mine & 1) * (ALIVE | ALIVE_BY_BYTE);
     }
     uint64_t carry = behind & ALIVE, any = 0;
     for (unsigned word = last / 64 + 1; word-- > first / 64;) {
@@ -103,8 +103,8 @@ static unsigned reach_items(struct matcher *matcher, const struct step *step, co
         any |= mine;
     }
     if (!step->passes)
-        return carry != 0 ? ALIVE | ALIVE_BY_BYTE : DEAD;
-    return behind | (any != 0 ? ALIVE | ALIVE_BY_BYTE : DEAD);
+        return (unsigned)carry * (ALIVE | ALIVE_BY_BYTE);
+    return behind | (any != 0) * (ALIVE | ALIVE_BY_BYTE);
 }
 
 /* Finds behind which items a match can end, or go on, at a place: matcher->after. Returns whether
@@ -251,104 +251,128 @@ static size_t find_begins(struct matcher *matcher, struct span value, size_t fro
 
 /* --- one match --- */
 
-enum { BEGIN = UINT16_MAX, END = -1 };
+enum { BEGIN = UINT16_MAX, END = -1, GOES_ON = -2, FAILS = -3 };
 
-/* Takes steps at a place: from behind an item on or, with BEGIN, from the first on. Returns the
+/* Taking steps at a place, without a byte. */
+struct walk {
+    struct matcher *matcher;
+    const struct state *state; /* what stands on the right */
+    unsigned left;             /* the class of the byte on the left */
+    bool begins;               /* no byte was taken yet */
+    struct pending now;        /* the next step */
+    size_t n;                  /* choices that are left for later */
+};
+
+static void leave_for_later(struct walk *walk, struct pending pending)
+{
+    walk->matcher->pending[walk->n++] = pending;
+}
+
+static bool takes(const struct state *state, unsigned item)
+{
+    return (state->alive[item / 64] >> item % 64 & 1) != 0;
+}
+
+/* Tries items. Returns the one that takes the byte; GOES_ON if all were left out. */
+static int take_items(struct walk *walk, unsigned item, unsigned end)
+{
+    while (item < end) {
+        const struct item *it = &walk->matcher->program.item[item];
+        const bool alive = takes(walk->state, item);
+        if (alive && !(it->optional && it->lazy))
+            return (int)item;
+        if (alive)
+            leave_for_later(walk, (struct pending){.item = (uint16_t)item, .is_item = true});
+        if (!it->optional)
+            return FAILS;
+        item = it->skip;
+    }
+    walk->now.step++;
+    return GOES_ON;
+}
+
+/* From behind an item on, which has taken a byte. */
+static int go_on_behind(struct walk *walk, unsigned item)
+{
+    const struct item *it = &walk->matcher->program.item[item];
+    const struct step *step = &walk->matcher->program.step[it->step];
+    walk->now = (struct pending){.step = it->step, .open = step->loops};
+    if (it->repeats && takes(walk->state, item)) {
+        if (!it->lazy)
+            return (int)item;
+        leave_for_later(walk, (struct pending){.item = (uint16_t)item, .is_item = true});
+    }
+    return take_items(walk, item + 1, step->second);
+}
+
+/* Takes the next step, unless it was taken before, in as many loops. Returns an item that takes the
+ * byte, END, GOES_ON or FAILS. */
+static int take_step(struct walk *walk)
+{
+    struct matcher *matcher = walk->matcher;
+    struct pending *now = &walk->now, other = *now;
+    const struct step *step = &matcher->program.step[now->step];
+    uint32_t *visited = &matcher->visited[step->visits + now->open];
+    bool again;
+    if (*visited == matcher->visit)
+        return FAILS;
+    *visited = matcher->visit;
+    switch (step->kind) {
+    case STEP_ITEMS:
+        return take_items(walk, step->first, step->second);
+    case STEP_SPLIT:
+        other.step = step->second;
+        leave_for_later(walk, other);
+        now->step = step->first;
+        break;
+    case STEP_JUMP:
+        now->step = step->first;
+        break;
+    case STEP_PLACE:
+        now->step++;
+        return may_stand(&matcher->program, step, walk->left, walk->state->right) ? GOES_ON : FAILS;
+    case STEP_ENTER:
+        now->open = now->open < step->idle ? now->open : step->idle;
+        now->step++;
+        break;
+    case STEP_LOOP:
+        again = step->idle == NOT_IDLE || now->open > step->idle;
+        now->step++;
+        if (now->open > step->idle)
+            now->open = step->idle;
+        if (!again)
+            break;
+        other = *now;
+        *(step->lazy ? &other.step : &now->step) = step->first;
+        leave_for_later(walk, other);
+        break;
+    default: /* STEP_MATCH; nothing at all is no match */
+        return walk->begins ? FAILS : END;
+    }
+    return GOES_ON;
+}
+
+/* Takes steps at a place: from behind an item on or, with BEGIN, from the first one on. Returns the
  * item that takes the next byte, or END. */
 static int choose(struct matcher *matcher, unsigned from, const struct state *state, unsigned left)
 {
-    const struct program *program = &matcher->program;
-    struct pending *const pending = matcher->pending;
-    struct pending now = {.step = 0};
-    size_t n = 0;
-    unsigned item = program->items, end = program->items; /* those to be tried, if any */
-    bool trying = false;
+    struct walk walk = {matcher, state, left, from == BEGIN, {.step = 0}, 0};
     if (++matcher->visit == 0) {
-        memset(matcher->visited, 0, program->visits * sizeof *matcher->visited);
+        memset(matcher->visited, 0, matcher->program.visits * sizeof *matcher->visited);
         matcher->visit = 1;
     }
-    if (from != BEGIN) {
-        const struct item *it = &program->item[from];
-        const struct step *step = &program->step[it->step];
-        const bool again = it->repeats && (state->alive[from / 64] >> from % 64 & 1) != 0;
-        now = (struct pending){.step = it->step, .open = step->loops};
-        if (again && !it->lazy)
-            return (int)from;
-        if (again)
-            pending[n++] = (struct pending){.item = (uint16_t)from, .is_item = true};
-        trying = true;
-        item = from + 1;
-        end = step->second;
+    int found = from == BEGIN ? GOES_ON : go_on_behind(&walk, from);
+    while (found < END) {
+        if (found == FAILS) {
+            /* It is known that some way leads on. */
+            assert(walk.n > 0);
+            walk.now = matcher->pending[--walk.n];
+            if (walk.now.is_item)
+                return walk.now.item;
+        }
+        found = take_step(&walk);
     }
-    for (;;) {
-        /* 1. Items, up to one that takes the byte. */
-        bool fails = false;
-        while (trying && item < end) {
-            const struct item *it = &program->item[item];
-            const bool takes = (state->alive[item / 64] >> item % 64 & 1) != 0;
-            if (takes && !(it->optional && it->lazy))
-                return (int)item;
-            if (takes)
-                pending[n++] = (struct pending){.item = (uint16_t)item, .is_item = true};
-            fails = !it->optional;
-            if (fails)
-                break;
-            item = it->skip;
-        }
-        now.step += trying && !fails;
-        trying = false;
-        /* 2. A step, unless it was taken in the same way before. */
-        const struct step *step = &program->step[now.step];
-        uint32_t *visited = &matcher->visited[step->visits + now.open];
-        fails = fails || *visited == matcher->visit;
-        if (!fails) {
-            *visited = matcher->visit;
-            switch (step->kind) {
-            case STEP_ITEMS:
-                trying = true;
-                item = step->first;
-                end = step->second;
-                break;
-            case STEP_SPLIT:
-                pending[n++] = (struct pending){.step = step->second, .open = now.open};
-                now.step = step->first;
-                break;
-            case STEP_JUMP:
-                now.step = step->first;
-                break;
-            case STEP_PLACE:
-                fails = !may_stand(program, step, left, state->right);
-                now.step++;
-                break;
-            case STEP_ENTER:
-                now.open = now.open < step->idle ? now.open : step->idle;
-                now.step++;
-                break;
-            case STEP_LOOP: {
-                const bool again = step->idle == NOT_IDLE || now.open > step->idle;
-                if (step->idle != NOT_IDLE && now.open > step->idle)
-                    now.open = step->idle;
-                if (again)
-                    pending[n++] = (struct pending){.step = step->lazy ? step->first
-                                                                       : (uint16_t)(now.step + 1),
-                                                    .open = now.open};
-                now.step = again && !step->lazy ? step->first : (uint16_t)(now.step + 1);
-                break;
-            }
-            default: /* STEP_MATCH; nothing at all is no match */
-                if (from != BEGIN)
-                    return END;
-                fails = true;
-            }
-        }
-        /* 3. What was left for later. */
-        if (fails) {
-            assert(n > 0);
-            now = pending[--n];
-            if (now.is_item)
-                return now.item;
-        }
-    }
+    return found;
 }
 
 /* Finds the end of the match that begins at a place. */
