@@ -186,6 +186,9 @@ static const char *default_port(struct span scheme)
     char name[6] = "";
     if (scheme.length >= sizeof name)
         return NULL;
+    const uint8_t *bytes = (const uint8_t *)scheme.bytes;
+    if (scheme.length >= 4 && (load32(bytes) | 0x20202020) == 0x70747468) /* http, nearly always */
+        return scheme.length == 4 ? "80" : (bytes[4] | 0x20) == 's' ? "443" : NULL;
     put_lower(name, scheme);
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         if (memcmp(name, special[i].name, sizeof name) == 0)
@@ -194,7 +197,7 @@ static const char *default_port(struct span scheme)
 }
 
 /* The scheme that text begins with, whatever follows; it may be empty. */
-static struct span scheme_of(struct span text)
+static inline struct span scheme_of(struct span text)
 {
     size_t n = 0;
     if (text.length >= 8 && memcmp(text.bytes, "http", 4) == 0) /* nearly always */
@@ -227,7 +230,7 @@ static inline bool is_unclean(struct span text)
 
 /* Rule 1 without the ends: writes the text to `room` without TABs, CRs and LFs, and with slashes
  * for backslashes. */
-static struct span clean(struct span text, char *room)
+static __attribute__((noinline)) struct span clean(struct span text, char *room)
 {
     size_t n = 0, i = 0;
     for (; i < text.length; i++) {
@@ -245,7 +248,7 @@ static struct span clean(struct span text, char *room)
 }
 
 /* Rule 1. */
-static struct span strip_and_clean(struct span text, char *buffer)
+static inline struct span strip_and_clean(struct span text, char *buffer)
 {
     text = strip(text);
     return is_unclean(text) ? clean(text, buffer + URL_ROOM - URL_MAX) : text;
@@ -253,7 +256,7 @@ static struct span strip_and_clean(struct span text, char *buffer)
 
 /* Rule 4, the host: it ends where its port begins. Returns false if it is empty, or has a bracket
  * and is no address of IPv6. */
-static bool is_host(struct span host, bool bracket)
+static inline bool is_host(struct span host, bool bracket)
 {
     uint16_t groups[IPV6_GROUPS];
     if (!bracket)
@@ -264,7 +267,7 @@ static bool is_host(struct span host, bool bracket)
 
 /* Where the host ends that begins an authority without user info. `colon` is the first in it, or
  * NULL. */
-static const char *host_end(struct span rest, const char *colon, bool bracket)
+static inline const char *host_end(struct span rest, const char *colon, bool bracket)
 {
     const char *close = NULL;
     if (bracket && rest.length > 0 && rest.bytes[0] == '[')
@@ -272,11 +275,12 @@ static const char *host_end(struct span rest, const char *colon, bool bracket)
     return close != NULL ? close + 1 : colon != NULL ? colon : span_end(rest);
 }
 
-static struct span user_of(struct span user)
+/* Rule 4, user info: without its @, and without an empty password. */
+static inline struct span user_of(struct span user)
 {
-    /* Its @, and an empty password. */
-    if (user.length > 0)
-        user.length--;
+    if (user.length == 0) /* nearly always */
+        return user;
+    user.length--; /* its @ */
     const char *colon = memchr(user.bytes, ':', user.length);
     if (colon != NULL && colon + 1 == span_end(user))
         user.length--;
@@ -284,7 +288,7 @@ static struct span user_of(struct span user)
 }
 
 /* Path, query and route, which begin at `at`. */
-static void split_rest(const char *at, const char *end, struct url *url)
+static inline void split_rest(const char *at, const char *end, struct url *url)
 {
     const char *fragment = memchr(at, '#', (size_t)(end - at));
     url->route = (struct span){end, 0};
@@ -345,7 +349,7 @@ static bool split_clean(struct span text, struct url *url)
     for (; port < at; port++)
         if (!ascii_is_digit(*port))
             return false;
-    if (url->special && url->port.length == strlen(default_digits) &&
+    if (url->special && url->port.length > 0 && url->port.length == strlen(default_digits) &&
         memcmp(url->port.bytes, default_digits, url->port.length) == 0)
         url->port.length = 0;
 
@@ -423,7 +427,8 @@ static inline bytes16 are_encoded(bytes16 bytes, bytes16 escaped, const char *at
 /* Writes the normal form of the first n bytes, at most 16, of the 18 at *text. Moves *text past
  * them and past a %HH that begins among them. Writes up to 2 bytes after the returned end. No
  * branch depends on a byte's value, and *text advances without waiting for the writes. */
-static inline char *put_chunk(char *out, const char **text, size_t n, enum part part)
+static inline __attribute__((always_inline)) char *put_chunk(char *out, const char **text, size_t n,
+                                                             enum part part)
 {
     bytes16 bytes = bytes_at(*text), escaped = {0}, encoded = {0};
     if (part != ENCODED) {
@@ -486,6 +491,32 @@ static inline __attribute__((always_inline)) char *put_text(char *out, struct sp
     return out;
 }
 
+/* One function for each part, in which what others need is left out. */
+static char *put_plain(char *out, struct span text)
+{
+    return put_text(out, text, PLAIN);
+}
+
+static char *put_query(char *out, struct span text)
+{
+    return put_text(out, text, QUERY);
+}
+
+static char *put_route(char *out, struct span text)
+{
+    return put_text(out, text, ROUTE);
+}
+
+static char *put_decoded(char *out, struct span text)
+{
+    return put_text(out, text, DECODED);
+}
+
+static char *put_encoded(char *out, struct span text)
+{
+    return put_text(out, text, ENCODED);
+}
+
 /* Removes the last segment of an absolute path, which ends at `out`, if it is "." or "..", and for
  * ".." the segment before it. Returns the new end, after a slash, or `out` if nothing was
  * removed. */
@@ -512,7 +543,7 @@ static char *put_path(char *path, struct span text)
         *path = '/';
         return path + 1;
     }
-    char *end = put_text(path, text, PLAIN);
+    char *end = put_plain(path, text);
     /* Few paths have a dot after a slash, which a dot segment begins with. */
     bool dots = false;
     memset(end, 0, 17); /* the loop reads up to there */
@@ -546,7 +577,7 @@ static char *put_labels(char *out, struct span host)
         const size_t n = bytes.length <= LONGEST ? punycode_write(bytes, label) : 0;
         if (n > 0)
             bytes = (struct span){label, n};
-        out = put_text(out, bytes, ENCODED);
+        out = put_encoded(out, bytes);
         if (dot == NULL)
             return out;
         *out++ = '.';
@@ -559,7 +590,7 @@ static char *put_labels(char *out, struct span host)
 static struct span decode_host(char *out, struct span host)
 {
     char *decoded = out + URL_WRITTEN(host.length) - host.length + 32;
-    return span_between(decoded, put_text(decoded, host, DECODED));
+    return span_between(decoded, put_decoded(decoded, host));
 }
 
 /* Rule 4, the host. */
@@ -600,7 +631,7 @@ struct span url_write(struct url *url, char *buffer)
     *user++ = ':';
     *user++ = '/';
     *user++ = '/';
-    char *host = put_text(user, url->user, PLAIN);
+    char *host = put_plain(user, url->user);
     url->user = span_between(user, host);
     *host = '@';
     host += url->user.length > 0;
@@ -613,10 +644,9 @@ struct span url_write(struct url *url, char *buffer)
     char *path = port + url->port.length;
     char *query = put_path(path, url->path);
     url->path = span_between(path, query);
-    char *route = url->special ? put_text(query, url->query, QUERY)
-                               : put_text(query, url->query, PLAIN);
+    char *route = url->special ? put_query(query, url->query) : put_plain(query, url->query);
     url->query = span_between(query, route);
-    char *end = put_text(route, url->route, ROUTE);
+    char *end = put_route(route, url->route);
     url->route = span_between(route, end);
     return span_between(buffer, end);
 }
