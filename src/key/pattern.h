@@ -68,7 +68,8 @@ struct pattern_fault {
     size_t place;       /* offset of the byte that shows it, or RECIPE_NO_PLACE: all of it */
 };
 
-/* Reads a pattern of up to RECIPE_PATTERNS_BYTES; with `fold`, A-Z in it are a-z. Returns 0, or -1 with a fault. */
+/* Reads a pattern of up to RECIPE_PATTERNS_BYTES; with `fold`, A-Z in it are a-z. Returns 0, or -1
+ * with a fault. */
 int pattern_parse(const char *text, bool fold, struct pattern *pattern,
                   struct pattern_fault *fault);
 

@@ -34,8 +34,8 @@
 /* The longest URL, in bytes; a longer line is not a URL (keyer.c checks). */
 enum { URL_MAX = 65536 };
 
-/* The most bytes of the normal form of n bytes. Each becomes three at most, as %HH. Beyond that, one
- * character of two bytes adds `xn--`, a dash and up to four digits to its label: with 16 bytes or
+/* The most bytes of the normal form of n bytes. Each becomes three at most, as %HH. Beyond that,
+ * one character of two bytes adds `xn--`, a dash and up to four digits to its label: with 16 bytes or
  * more that become %HH, and its dot, a label of n bytes becomes 3n + 1, and the last one, without a
  * dot, 3n + 3. A path that was empty becomes a slash. An address grows by one byte, where :: is one
  * group. */
