@@ -6,8 +6,8 @@
  *     _unseen_option "COMMAND..." KIND ARGUMENT HELP SPELLING...
  *
  * KIND is that of the option's value: '' (it takes none), file, filter, command, value, values (the
- * option may be repeated), or a list of words. The command "filter" is the form without a command. The Makefile puts the calls into
- * the scripts of this directory, which define the two functions.
+ * option may be repeated), or a list of words. The command "filter" is the form without a command.
+ * The Makefile puts the calls into the scripts of this directory, which define the two functions.
  */
 #include "commands/command.h"
 

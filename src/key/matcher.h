@@ -26,8 +26,8 @@ struct matcher;
 struct matcher *matcher_new(const struct pattern *pattern);
 void matcher_free(struct matcher *matcher);
 
-/* Leaves out of a value of at most 65,536 bytes what matches. Returns it, if nothing does; else what
- * is left, in `buffer`, which has as many bytes, and where the value may be. */
+/* Leaves out of a value of at most 65,536 bytes what matches. Returns it, if nothing does; else
+ * what is left, in `buffer`, which has as many bytes, and where the value may be. */
 struct span matcher_leave_out(struct matcher *matcher, struct span value, char *buffer);
 
 #endif

@@ -35,10 +35,10 @@
 enum { URL_MAX = 65536 };
 
 /* The most bytes of the normal form of n bytes. Each becomes three at most, as %HH. Beyond that,
- * one character of two bytes adds `xn--`, a dash and up to four digits to its label: with 16 bytes or
- * more that become %HH, and its dot, a label of n bytes becomes 3n + 1, and the last one, without a
- * dot, 3n + 3. A path that was empty becomes a slash. An address grows by one byte, where :: is one
- * group. */
+ * one character of two bytes adds `xn--`, a dash and up to four digits to its label: with 16 bytes
+ * or more that become %HH, and its dot, a label of n bytes becomes 3n + 1, and the last one,
+ * without a dot, 3n + 3. A path that was empty becomes a slash. An address grows by one byte, where
+ * :: is one group. */
 #define URL_WRITTEN(n) (3 * (n) + (n) / 16 + 4)
 enum { URL_WRITTEN_MAX = URL_WRITTEN(URL_MAX) };
 
