@@ -273,8 +273,8 @@ int program_make(const struct pattern *pattern, struct program *program)
     *program = (struct program){.steps = 0};
     find_must(pattern, program);
     struct writer_of_steps writer = {.pattern = pattern, .program = program};
-    program->step = malloc(STEPS_MAX * sizeof *program->step);
-    program->item = malloc(PATTERN_NODES_MAX * sizeof *program->item);
+    program->step = calloc(STEPS_MAX, sizeof *program->step);
+    program->item = calloc(PATTERN_NODES_MAX, sizeof *program->item);
     if (program->step == NULL || program->item == NULL)
         return -1;
     write_node(&writer, pattern->root);
