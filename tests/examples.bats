@@ -115,6 +115,81 @@ page_has() {
     [[ $failed -eq 0 && $pages -ge 2 ]]
 }
 
+# pattern_options NAME: into the array `options`, the patterns that the cookbook has under this name.
+pattern_options() {
+    local pattern
+    options=()
+    while IFS= read -r pattern; do
+        options+=(--without "$pattern")
+    done < <(sed 's/\\e/\\/g' "$repository/man/unseen-cookbook.7" | awk -v name="$1" '
+        /^\.Ed/ { inside = 0 }
+        /^[^ ].*  / { inside = index($0, name "  ") == 1 }
+        inside { print substr($0, 13) }')
+    [[ ${#options[@]} -gt 0 ]] || complain "no pattern named $1"
+}
+
+@test "patterns of the cookbook: what they leave out, and what they do not touch" {
+    local name by line key options
+    while IFS='|' read -r name by line key; do
+        pattern_options "$name"
+        [[ $by == - ]] || options+=(--by "$by")
+        [[ $key == = ]] && key=$line
+        [[ $("$UNSEEN" key "${options[@]}" <<<"$line") == "$key" ]] ||
+            complain "$name: $line, not $key: $("$UNSEEN" key "${options[@]}" <<<"$line")"
+    done <<'END'
+trackers|url|http://a/x?utm_source=b|http://a/x
+trackers|url|http://a/x?UTM_Id_2=1&id=7&utm_3=c|http://a/x?id=7
+trackers|url|http://a/x?utm_a=&utm_b&gclid=X-_9&fbclid=z|http://a/x
+trackers|url|http://a/x?utm_a=1#!/b|http://a/x#!/b
+trackers|url|http://a/utm_x/?q=utm_y|=
+trackers|url|http://a/x?autm_a=1|=
+trackers|url|http://a/x?gclidx=1|=
+trackers|url|http://a/x&utm_a=1?id=7|=
+trackers|url|http://a/x&utm_a=1/7|=
+session|url|http://a/x?p=2&PHPSESSID=ab|http://a/x?p=2
+session|url|http://a/x?sid=1&p=2|http://a/x?p=2
+session|url|http://a/sid=1|=
+session|url|http://a/x?insid=1|=
+jsessionid|url|http://a/x;jsessionid=9;v=1/y|http://a/x;v=1/y
+jsessionid|url|http://a/jsessionid=1|=
+empty ?|url|http://a/?#/r|http://a/#/r
+empty ?|url|http://a/?a=|=
+slash|url|http://a/x/?q|http://a/x?q
+slash|url|http://a//x?u=b/c|=
+index|url|http://a/b/index.php?q|http://a/b/?q
+index|url|http://a/reindex.html|=
+index|url|http://a/index.html/x|=
+scheme|url|https://a/?u=https://b/|://a/?u=https://b/
+scheme|url|httpx://a/|=
+www|url|http://www.a.b/www.c|a.b/www.c
+www|url|https://a.www.b/|a.www.b/
+www|url|http://www2.a/|www2.a/
+port|url|http://a:8080/|http://a/
+port|url|http://u:80@a/?t=10:30|=
+port|url|http://[2001:db8::1]/|=
+route|url|http://a/#!/b#c|http://a/
+route|url|http://a/%23x|=
+&amp;|url|http://a/?a=1&amp;b=2|http://a/?a=1&b=2
+&amp;|url|http://a/?a=1&amp=2|=
+ISO time|-|2026-11-29T08:00:01.5+01:00 up| up
+ISO time|-|took 08:00:01|=
+syslog|-|Nov  9 08:00:01 h x|h x
+syslog|-|x Nov  9 08:00:01 h|=
+pid|-|sshd[4711]: x|sshd: x
+pid|-|a[3] = 4|=
+IPv4|-|from 10.0.0.1:5000 x|from  x
+IPv4|-|version 1.2.3 and v1.2.3.4|=
+hex|-|at 0x7fFe: x|at : x
+hex|-|a0x12|=
+UUID|-|r 550e8400-e29b-41d4-a716-446655440000 x|r  x
+UUID|-|550e8400-e29b|=
+Name <a@b>|-|A <B> <a@b> (x)|a@b
+Name <a@b>|-|a@b|=
+blanks|-|a  b c |abc
+first four|-|abcdef|ef
+END
+}
+
 # example PAGE STRING: the one that has it, without what comes before it, in ./recipe; for `typed`.
 example() {
     sed '/^\.\\" before: /d' "$repository/man/$1" >"$1"
