@@ -624,19 +624,3 @@ END
     need python3
     succeeds "$repository/tests/key/oracle_rows.py" "${UNSEEN%/*}/tests/key/oracle_rows" 10000 1
 }
-
-# --- a library ---------------------------------------------------------------
-
-# Of well-formed URLs, wherever the library has a say.
-@test "uriparser makes the same of well-formed URLs" {
-    local oracle=${UNSEEN%/*}/tests/key/oracle_uriparser
-    [[ -x $oracle ]] || skip "was built without the library (src/build/deps.sh check installs it; then make check)"
-    "$tools/genhostile" -w 50000 3 >lines
-    succeeds unseen key --tag --by url lines
-    sed 's/^key\t//' "$out" >keys
-    succeeds "$oracle" <lines
-    paste keys "$out" | awk -F '\t' '$2 != "-"' >said
-    [[ $(wc -l <said) -ge 20000 ]] || complain "it has a say on $(wc -l <said) lines"
-    awk -F '\t' '$1 != $2 { print "key " $1 ", library " $2 }' said >different
-    [[ ! -s different ]] || complain "$(head -n 5 different)"
-}

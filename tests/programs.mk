@@ -18,15 +18,13 @@ TOOLS = $(call programs_in,tools)
 # Libraries for LD_PRELOAD.
 PRELOADS = $(patsubst tests/tools/preload/%.c,$(BUILD)/tests/tools/%.so,\
 	$(sort $(wildcard tests/tools/preload/*.c)))
-# A program that asks a library what our rules should give.
-ORACLE = $(BUILD)/tests/key/oracle_uriparser
 # The program, and the tests in C, where layers of more than 3 pages have a stage, of 64 at least.
 STAGED = $(BUILD)/tests/tools/staged
 STAGED_GROWTH = $(BUILD)/tests/growth.o
 STAGED_TESTS = $(addprefix $(BUILD)/tests/,unit/test_stage unit/test_damage fuzz/fuzz_filter fuzz/fuzz_side_files)
 staged = $(patsubst $(BUILD)/obj/core/growth.o,$(STAGED_GROWTH),$(1))
 
-check-programs: all tools $(UNIT) $(ORACLE) $(ROWS) $(WITHOUT) $(FUZZ)
+check-programs: all tools $(UNIT) $(ROWS) $(WITHOUT) $(FUZZ)
 
 tools: $(TOOLS) $(PRELOADS) $(STAGED)
 
@@ -51,18 +49,6 @@ $(STAGED): $(OBJECTS) $(STAGED_GROWTH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(call staged,$(OBJECTS)) $(ALL_LDLIBS)
 
 $(STAGED_TESTS): $(STAGED_GROWTH)
-
-# Where the library is not there, or cannot be linked as the flags want it, the oracle is not made,
-# and the test that needs it is skipped.
-$(ORACLE): tests/key/oracle_uriparser.c $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D)
-	@if echo 'int main(void) { void *volatile p = (void *)uriNormalizeSyntaxA; return !p; }' | \
-		$(CC) -w $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -include uriparser/Uri.h -x c -o $@.probe - -luriparser $(LDLIBS) 2>$@.log; then \
-		echo "  CC      $<" && rm $@.probe && $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) \
-			-o $@ $< -luriparser $(ALL_LDLIBS); \
-	else \
-		echo "  NOT     $< (see $@.log)"; \
-	fi
 
 # Not with the flags of the program: what a sanitizer needs is not in every process.
 $(PRELOADS): $(BUILD)/tests/tools/%.so: tests/tools/preload/%.c $(BUILD)/config.mk Makefile

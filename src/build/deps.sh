@@ -53,7 +53,6 @@ check opt:setpriv          util-linux     util-linux        setpriv           ut
 check opt:taskset          util-linux     /usr/bin/taskset  util-linux-misc   util-linux     util-linux
 check opt:zsh              zsh            zsh               zsh               zsh            zsh
 check opt:fish             fish           fish              fish              fish           fish
-check opt:uriparser/Uri.h  liburiparser-dev uriparser-devel uriparser-dev    uriparser      uriparser
 ci    command:gcc          gcc            gcc               gcc               gcc            gcc
 ci    command:clang        clang          clang             clang             clang          llvm
 ci    command:clang-format clang-format   clang-tools-extra clang-extra-tools clang          clang-format

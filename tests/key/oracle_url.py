@@ -65,7 +65,9 @@ class Urls:
         )  # fmt: skip
 
     def host(self):
-        kind = self.chance.random()
+        kind = self.chance.random() * 1.5 - 0.5
+        if kind < 0:
+            return self.chance.choice(["a", "A.b", "www.Example.com", "xn--bcher-kva.example", "b\u00fccher.example"])
         if kind < 0.6:
             return self.chance.choice(HOSTS)
         if kind < 0.8:
@@ -226,6 +228,8 @@ def difference(line, key, href):
     if key is None and href is None:
         return "both: no URL"
     if key is None:
+        if not special and re.match(r"[^/?#]*://[^/?#]*:[0-9]*\\\\", text):
+            return "port and backslash"
         return "no :// and host" if not re.match(r"[^:/?#]+://[^/?#]", text) else "DEFECT: no key"
     if href is None:
         return refusal(key, special)
