@@ -207,14 +207,19 @@ static uint32_t find_next(struct matcher *matcher, uint32_t number, unsigned cla
     return next;
 }
 
-/* Forgets all states. */
+/* Makes the first state: nothing can take a byte. Precondition: there are none. */
 static void begin_states(struct matcher *matcher)
 {
     uint64_t none[PATTERN_NODES_MAX / 64 + 1] = {0};
+    matcher->first = find_state(matcher, none, (uint16_t)matcher->program.classes);
+}
+
+static void forget_states(struct matcher *matcher)
+{
     matcher->used = 0;
     memset(matcher->slots, 0, SLOTS * sizeof *matcher->slots);
     memset(matcher->choices, 0, CHOICES * sizeof *matcher->choices);
-    matcher->first = find_state(matcher, none, (uint16_t)matcher->program.classes);
+    begin_states(matcher);
 }
 
 /* Finds the states of the places of a value from `from` on, before which no match begins. Returns
@@ -223,11 +228,11 @@ static size_t find_begins(struct matcher *matcher, struct span value, size_t fro
 {
     const uint8_t *class_of = matcher->program.class_of;
     const char *arena = matcher->arena;
-    uint32_t *const states = matcher->states, number = matcher->first;
+    uint32_t *const states = matcher->states;
     size_t n = 0;
     if (matcher->used + (value.length + 2) * matcher->stride > STATES_MAX * matcher->stride)
-        begin_states(matcher);
-    number = matcher->first;
+        forget_states(matcher);
+    uint32_t number = matcher->first;
     states[value.length] = number;
     for (size_t place = value.length;; place--) {
         const unsigned class = place > 0 ? class_of[(uint8_t)value.bytes[place - 1]]
@@ -455,6 +460,7 @@ struct matcher *matcher_new(const struct pattern *pattern)
         matcher_free(matcher);
         return NULL;
     }
+    /* Memory from calloc has no pages yet: a run of one line would notice if it was cleared. */
     begin_states(matcher);
     return matcher;
 }
