@@ -2,11 +2,12 @@
 
 #include "key/without.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A node has one item at most, and up to five other steps: three of a loop, two of a choice. */
-enum { STEPS_MAX = 6 * PATTERN_NODES_MAX + 1 };
+enum { STEPS_MAX = 6 * PATTERN_NODES_MAX + 1, NO_STEP = UINT16_MAX };
 
 struct writer_of_steps {
     const struct pattern *pattern;
@@ -20,6 +21,7 @@ struct writer_of_steps {
 static struct step *add_step(struct writer_of_steps *writer, struct step step)
 {
     struct program *program = writer->program;
+    assert(program->step != NULL && program->steps < STEPS_MAX);
     step.loops = (uint16_t)writer->loops;
     writer->is_open = true;
     program->step[program->steps] = step;
@@ -110,13 +112,19 @@ static void write_repeat(struct writer_of_steps *writer, const struct node *repe
     for (unsigned i = n != 0 && endless ? 1 : 0; i < repeat->least; i++)
         write_node(writer, repeat->child);
     if (!endless) {
-        unsigned entries[PATTERN_REPEAT_MAX], optional = 0;
+        /* Until it is known where they lead, each entry has the one before it. */
+        unsigned last = NO_STEP;
         for (unsigned i = n; i < repeat->most; i++) {
-            entries[optional++] = write_entry(writer);
+            const unsigned entry = write_entry(writer);
+            writer->program->step[entry].first = (uint16_t)last;
+            last = entry;
             write_node(writer, repeat->child);
         }
-        while (optional > 0)
-            lead_past(writer, entries[--optional], repeat->lazy);
+        while (last != NO_STEP) {
+            const unsigned entry = last;
+            last = writer->program->step[entry].first;
+            lead_past(writer, entry, repeat->lazy);
+        }
         return;
     }
     const bool idle = node_is_idle_loop(writer->pattern, repeat);
@@ -187,16 +195,17 @@ static void find_classes(const struct pattern *pattern, struct program *program)
 }
 
 /* Whether a place may tell two classes apart that stand on its right. */
-static bool are_told_apart(const struct program *program, unsigned one, unsigned other)
+static bool are_told_apart(const struct pattern *pattern, const struct program *program,
+                           unsigned one, unsigned other)
 {
-    for (unsigned i = 0; i < program->steps; i++) {
-        const struct step *step = &program->step[i];
-        const unsigned none = program->classes;
-        const uint8_t *within = program->within + (size_t)step->first * none;
-        if (step->kind != STEP_PLACE || step->place == PLACE_AFTER)
+    const unsigned none = program->classes;
+    for (unsigned i = 1; i < pattern->nodes; i++) {
+        const struct node *node = &pattern->node[i];
+        if (node->kind != NODE_PLACE || node->place == PLACE_AFTER)
             continue;
-        if ((one == none ? step->at_end : within[one]) !=
-            (other == none ? step->at_end : within[other]))
+        const uint8_t *within = program->within + (size_t)node->set * none;
+        if ((one == none ? node->at_end : within[one]) !=
+            (other == none ? node->at_end : within[other]))
             return true;
     }
     return false;
@@ -221,7 +230,7 @@ static void fill_tables(const struct pattern *pattern, struct program *program)
     for (unsigned class = 0; class <= classes; class ++) {
         unsigned same = 0;
         while (same < class &&
-               (program->right[same] != same || are_told_apart(program, same, class)))
+               (program->right[same] != same || are_told_apart(pattern, program, same, class)))
             same++;
         program->right[class] = (uint16_t)same;
     }
