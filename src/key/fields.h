@@ -14,9 +14,8 @@ enum { FIELDS_SPARE = 32 };
 bool fields_select(const struct recipe *recipe, struct span line, char *buffer,
                    struct span *fields);
 
-/* The same with each field, unless `without` is NULL, by itself without what that leaves out:
- * always copied. Returns false also if the first becomes empty, or one is too long for `without`.
- * */
+/* The same with each field by itself, always copied: without what `without` leaves out, unless it
+ * is NULL. Returns false also if the first becomes empty, or one is too long for `without`. */
 bool fields_select_each(const struct recipe *recipe, struct without *without, struct span line,
                         char *buffer, struct span *fields);
 

@@ -92,7 +92,7 @@ static int parse_escape(struct parser *parser, struct byte_set *set, bool in_cla
         *byte = (int)(ascii_hex_value(from[2]) * 16 + ascii_hex_value(from[3]));
         parser->at += 2;
     } else if (c != '\0' && (letter = strchr(letters, c)) != NULL) {
-        *byte = meant[letter - letters];
+        *byte = (unsigned char)meant[letter - letters];
     } else if (ascii_is_letter(c) && strchr("dws", lower) != NULL && !(in_class && c != lower)) {
         *byte = -1;
         add_class(set, lower);
@@ -149,7 +149,7 @@ static int parse_class(struct parser *parser, struct byte_set *set)
 {
     const char *from = parser->at++;
     const bool negated = *parser->at == '^';
-    int first, last;
+    int first = -1, last = -1;
     parser->at += negated;
     if (is_named(from))
         return fails(parser, from, "a class by name", no_names);
@@ -380,7 +380,7 @@ static int parse_repetition(struct parser *parser, unsigned *node, bool repeatab
 /* Reads parts up to | or ) or the end. */
 static int parse_chain(struct parser *parser, unsigned *node)
 {
-    unsigned first = 0, last = 0, n = 0, part;
+    unsigned first = 0, last = 0, n = 0, part = 0;
     bool repeatable;
     while (*parser->at != '\0' && *parser->at != '|' && *parser->at != ')') {
         if (parse_atom(parser, &part, &repeatable) != 0 ||
@@ -472,6 +472,7 @@ static unsigned weigh(const struct pattern *pattern, unsigned number, unsigned l
 
 int pattern_parse(const char *text, bool fold, struct pattern *pattern, struct pattern_fault *fault)
 {
+    /* cppcheck-suppress ctuuninitvar ; it is filled in here */
     struct parser parser = {text, text, fold, pattern, fault};
     unsigned root;
     pattern->nodes = 1;

@@ -138,7 +138,7 @@ static bool leave_out(const struct pattern *pattern, struct span value, struct s
 static void check_obvious(const struct recipe *recipe, struct span value, struct span left)
 {
     static struct pattern pattern;
-    char bytes[2][SHORT_MAX];
+    char bytes[2][SHORT_MAX] = {{0}};
     unsigned turn = 0;
     struct pattern_fault fault;
     for (const char *at = recipe->patterns; *at != '\0'; at += strlen(at) + 1, turn ^= 1) {
