@@ -3,7 +3,28 @@
 
     oracle_url.py PROGRAM URLS SEED [PARSER...]
 
-TABLE
+PROGRAM is unseen. A PARSER reads URLs, a NUL after each, and prints the href of each, or nothing, and a NUL (such as
+Rust's url crate). An href is taken apart; what url/2 does on purpose is done to its parts (a fragment but a route is
+dropped, escapes are in upper case or decoded, what RFC 3986 does not allow is escaped, an empty path is a slash).
+Then it must be the key, but for the rows below; the key of the href and of the key must be the key; no two
+of the hrefs with one key may differ.
+
+| class | url/2 | browsers | why |
+|---|---|---|---|
+| no :// and host | no URL | http:/a is http://a/ | a key needs an authority |
+| port above 65535 | as written | refused | nobody asks for it; still a key |
+| bytes no host may have | become %HH | refused | likewise |
+| host: not UTF-8, or long | bytes become %HH | refused | likewise |
+| host: a number at its end | as written | refused if no IPv4 | likewise |
+| host: refused by IDNA | Punycode, unjudged | refused | tables of Unicode change |
+| host: mapped by IDNA | no mapping | mapped | tables of Unicode change |
+| host: IPv4 as written | 0x7f.1 | 127.0.0.1 | RFC 3986 has names there |
+| host: label too long for Punycode | %HH | longer Punycode | 63 bytes are a label's most |
+| user info as written | u@x@h, u;=@h | u%40x@h, u%3B%3D@h | RFC 3986; merges nothing |
+| port and backslash | no URL | Rust alone takes foo://a:80\\x | a port is digits |
+| dots kept by node 20 | removed | node 20 keeps //.AL/../ (ada 4 and Rust do not) | its bug |
+
+Prints counts and defects. Exit: 0; 1 if there are defects.
 """
 
 import collections
@@ -186,7 +207,7 @@ def characters(host):
 
 def is_changed_by_idna(label):
     """Whether a mapping changes it, or a rule of IDNA refuses it."""
-    if label is None or unicodedata.normalize("NFKC", label).lower() != label:
+    if label is None or label.isascii() or unicodedata.normalize("NFKC", label).lower() != label:
         return True
     try:
         return idna is None or idna.uts46_remap(label, False, False) != label or not idna.alabel(label)
@@ -228,7 +249,7 @@ def difference(line, key, href):
     if key is None and href is None:
         return "both: no URL"
     if key is None:
-        if not special and re.match(r"[^/?#]*://[^/?#]*:[0-9]*\\\\", text):
+        if not special and re.match(r"[^/?#]*://[^/?#]*:[0-9]*\\", text):
             return "port and backslash"
         return "no :// and host" if not re.match(r"[^:/?#]+://[^/?#]", text) else "DEFECT: no key"
     if href is None:
@@ -239,7 +260,7 @@ def difference(line, key, href):
     if ours_but_host(key) != ours_but_host(theirs):
         every = [ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), each.user) for each in (key, theirs)]
         if every[0] != every[1] or ours_but_host(key._replace(user=b"")) != ours_but_host(theirs._replace(user=b"")):
-            return "DEFECT: parts"
+            return "dots kept by node 20" if re.search(rb"/\.[^?#]*/\.\.", theirs.path) else "DEFECT: parts"
         return "user info as written" if key.host == theirs.host else host_difference(key.host, theirs.host)
     return None if key.host == theirs.host else host_difference(key.host, theirs.host)
 
