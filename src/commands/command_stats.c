@@ -96,7 +96,7 @@ static void show_form(struct figures *figures, const struct filter *filter,
     struct geometry geometry = growth_geometry(&header->plan);
     bool secret = header_has_secret(header);
     uint64_t most = filter_file_bytes(filter), bytes = most - filter_stage_bytes(filter);
-    char key[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_TEXT], by[RECIPE_TEXT];
+    char key[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_WORD], by[RECIPE_WORD];
     char uuid[2 * UUID_BYTES + 5] = "";
     const char *fields = recipe_fields_text(recipe, list);
     recipe_separator_text(recipe, separator);

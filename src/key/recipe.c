@@ -320,9 +320,9 @@ char *recipe_separator_text(const struct recipe *recipe, char *text)
 {
     unsigned char byte = (unsigned char)recipe->separator;
     if (byte == '\t' || byte == '\0' || byte == '\\')
-        snprintf(text, RECIPE_TEXT, "\\%c", byte == '\t' ? 't' : byte == '\0' ? '0' : '\\');
+        snprintf(text, RECIPE_WORD, "\\%c", byte == '\t' ? 't' : byte == '\0' ? '0' : '\\');
     else
-        snprintf(text, RECIPE_TEXT, byte < 0x20 || byte > 0x7e ? "\\x%02x" : "%c", byte);
+        snprintf(text, RECIPE_WORD, byte < 0x20 || byte > 0x7e ? "\\x%02x" : "%c", byte);
     return text;
 }
 
@@ -344,9 +344,9 @@ char *recipe_profile_text(const struct recipe *recipe, char *text)
 {
     const char *name = profile_names[recipe->profile];
     if (recipe->version == 0)
-        snprintf(text, RECIPE_TEXT, "%s", name);
+        snprintf(text, RECIPE_WORD, "%s", name);
     else
-        snprintf(text, RECIPE_TEXT, "%s/%u", name, recipe->version);
+        snprintf(text, RECIPE_WORD, "%s/%u", name, recipe->version);
     return text;
 }
 

@@ -148,8 +148,10 @@ static inline const char *recipe_next_pattern(const char *at)
 bool recipe_patterns_are_valid(const struct recipe *recipe);
 
 /* Format fields and separator as -f and -t accept them, "1,3-" or "!a,b" and "\t", and the profile
- * with its version, "url/2". Each returns `text`, which has RECIPE_TEXT bytes. */
+ * with its version, "url/2". Each returns `text`, which has RECIPE_TEXT bytes; RECIPE_WORD are
+ * enough for the last two. */
 enum {
+    RECIPE_WORD = 32,
     RECIPE_PATTERNS_TEXT = 4 * RECIPE_PATTERNS_BYTES + 20 * RECIPE_PATTERNS_MAX, /* quoted */
     RECIPE_TEXT = QUOTE_MAX + 128 + RECIPE_PATTERNS_TEXT
 };

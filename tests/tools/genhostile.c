@@ -62,7 +62,7 @@ static const char *const hosts[] = {
     "xn--bcher-kva.example", "[::%31]", "[:]", "[::ffff:1.2.3.4]", "[1:0:0:2::3]", "[::01.2.3.4]",
     "[1:0:0:2:3:0:0:4]", "[1:2:3:4:5:6:7::]", "[1:2:3:4:5:6:7:8::]", "[0:0:0:0:0:0:0:0]",
     "[::1:%25e]",
-    "B\xc3\xbc\xc3\x9c.\xc3.x", "%f0%9f%92%a9", "\xed\xa0\x80.\xc3\xa9", "\xe2\x80\xa4" "a/",
+    "B\xc3\xbc\xc3\x9c.\xc3.x", "%f0%9f%92%a9", "\xed\xa0\x80.\xc3\xa9", "\342\200\244a/",
     "\xc3\xbc-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\xc3\xbc", "a%25%34", "a%%34%31"};
 static const char *const ports[] = {
