@@ -157,10 +157,8 @@ static bool is_joined(const struct keyer *keyer)
 
 /* Takes the steps 2 to 6 of recipe.h. Of the last two `each`, or `last`, does both: for each of
  * several values, or at last. */
-static inline __attribute__((always_inline)) enum no_key take_steps(struct keyer *keyer,
-                                                                    struct without *each,
-                                                                    struct without *last,
-                                                                    uint8_t kind, struct span *text)
+static enum no_key take_steps(struct keyer *keyer, struct without *each, struct without *last,
+                              uint8_t kind, struct span *text)
 {
     const struct recipe *recipe = &keyer->recipe;
     enum json_line json;
@@ -226,19 +224,12 @@ static inline __attribute__((always_inline)) enum no_key take_steps(struct keyer
     return text->length > 0 || whole ? HAS_KEY : NO_KEY;
 }
 
-/* Makes the key of the line that is `text`. Says whether there is one. The steps are there twice:
- * so no pattern costs nothing. */
-__attribute__((noinline)) static enum no_key make_key_without(struct keyer *keyer, uint8_t kind,
-                                                              struct span *text)
-{
-    return is_joined(keyer) ? take_steps(keyer, keyer->without, NULL, kind, text)
-                            : take_steps(keyer, NULL, keyer->without, kind, text);
-}
-
+/* Makes the key of the line that is `text`. Says whether there is one. */
 static enum no_key make_key(struct keyer *keyer, uint8_t kind, struct span *text)
 {
-    return keyer->without != NULL ? make_key_without(keyer, kind, text)
-                                  : take_steps(keyer, NULL, NULL, kind, text);
+    struct without *without = keyer->without;
+    const bool joined = without != NULL && is_joined(keyer);
+    return take_steps(keyer, joined ? without : NULL, joined ? NULL : without, kind, text);
 }
 
 /* Whether a line of such bytes alone has no data. TABs that separate are empty fields. */
