@@ -315,7 +315,7 @@ static int go_on_behind(struct walk *walk, unsigned item)
 static int take_step(struct walk *walk)
 {
     struct matcher *matcher = walk->matcher;
-    struct pending *now = &walk->now, other = *now;
+    struct pending *now = &walk->now;
     const struct step *step = &matcher->program.step[now->step];
     uint32_t *visited = &matcher->visited[step->visits + now->open];
     bool again;
@@ -326,8 +326,7 @@ static int take_step(struct walk *walk)
     case STEP_ITEMS:
         return take_items(walk, step->first, step->second);
     case STEP_SPLIT:
-        other.step = step->second;
-        leave_for_later(walk, other);
+        leave_for_later(walk, (struct pending){.step = step->second, .open = now->open});
         now->step = step->first;
         break;
     case STEP_JUMP:
@@ -347,9 +346,9 @@ static int take_step(struct walk *walk)
             now->open = step->idle;
         if (!again)
             break;
-        other = *now;
-        *(step->lazy ? &other.step : &now->step) = step->first;
-        leave_for_later(walk, other);
+        leave_for_later(walk, (struct pending){.step = step->lazy ? step->first : now->step,
+                                               .open = now->open});
+        now->step = step->lazy ? now->step : step->first;
         break;
     default: /* STEP_MATCH; nothing at all is no match */
         return walk->begins ? FAILS : END;

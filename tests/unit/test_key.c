@@ -660,8 +660,10 @@ static void values_too_long(void)
         }
     /* What is no string is left as it is. */
     memset(line, '1', sizeof line);
-    memcpy(line, "{\"b\":", 5);
-    memcpy(line + sizeof line - 7, ",\"a\":1}", 7);
+    static const char begin[] = {'{', '"', 'b', '"', ':'};
+    static const char end[] = {',', '"', 'a', '"', ':', '1', '}'};
+    memcpy(line, begin, sizeof begin);
+    memcpy(line + sizeof line - sizeof end, end, sizeof end);
     struct keyer *keyer = keyer_of(without(jsonl("a,b"), "1"));
     struct key_text text = keyer_text(keyer, line, sizeof line, ROW_ODD);
     tap_check(!text.no_key && text.length == sizeof line - 12 + 2, "a number: %d, %zu bytes",
