@@ -5,6 +5,7 @@
 #include "key/csv.h"
 #include "key/endpoint.h"
 #include "key/fields.h"
+#include "key/fold.h"
 #include "key/json.h"
 #include "key/url.h"
 #include "key/without.h"
@@ -124,26 +125,6 @@ static bool make_url(struct keyer *keyer, struct span *text)
     return true;
 }
 
-/* Writes the text in lower case to keyer->text. It may already be there, at its start or further
- * on, so it is copied forward. */
-static struct span fold(struct keyer *keyer, struct span text)
-{
-    size_t at = 0;
-    for (; text.length - at >= 8; at += 8) {
-        uint64_t word;
-        memcpy(&word, text.bytes + at, sizeof word);
-        /* The high bit of each byte that is A-Z: adding 0x80 - 'A' to it gives 0x80 or more, adding
-         * 0x7f - 'Z' does not. */
-        uint64_t low = word & eight_bytes(0x7f);
-        uint64_t from_a = low + eight_bytes(0x80 - 'A'), after_z = low + eight_bytes(0x7f - 'Z');
-        word |= (from_a & ~after_z & ~word & eight_bytes(0x80)) >> 2;
-        memcpy(keyer->text + at, &word, sizeof word);
-    }
-    for (; at < text.length; at++)
-        keyer->text[at] = ascii_lower(text.bytes[at]);
-    return (struct span){keyer->text, text.length};
-}
-
 /* Whether the key is made of several values, or of members, and not what --by makes of it: then
  * patterns have been at each of them before they were joined. */
 static bool is_joined(const struct keyer *keyer)
@@ -218,7 +199,7 @@ static enum no_key take_steps(struct keyer *keyer, struct without *each, struct 
         return NO_KEY;
     if (recipe->fold && last == NULL &&
         (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
-        *text = fold(keyer, *text);
+        *text = ascii_fold(*text, keyer->text);
     /* An empty value is none, where one was asked for. */
     const bool whole = recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe);
     return text->length > 0 || whole ? HAS_KEY : NO_KEY;

@@ -380,7 +380,7 @@ static int choose(struct matcher *matcher, unsigned from, const struct state *st
 }
 
 /* Finds the end of the match that begins at a place. */
-static size_t find_end(struct matcher *matcher, struct span value, size_t place)
+static size_t find_match_end(struct matcher *matcher, struct span value, size_t place)
 {
     const struct program *program = &matcher->program;
     unsigned item = BEGIN;
@@ -426,7 +426,7 @@ struct span matcher_leave_out(struct matcher *matcher, struct span value, char *
             continue;
         memmove(out, value.bytes + kept, place - kept);
         out += place - kept;
-        kept = find_end(matcher, value, place);
+        kept = find_match_end(matcher, value, place);
     }
     memmove(out, value.bytes + kept, value.length - kept);
     return span_between(buffer, out + (value.length - kept));

@@ -1,5 +1,6 @@
 #include "key/without.h"
 
+#include "key/fold.h"
 #include "key/matcher.h"
 
 #include <stdlib.h>
@@ -47,11 +48,8 @@ bool without_apply(struct without *without, struct span *value)
 {
     if (value->length > WITHOUT_MAX)
         return false;
-    if (without->fold) {
-        for (size_t i = 0; i < value->length; i++)
-            without->text[i] = ascii_lower(value->bytes[i]);
-        value->bytes = without->text;
-    }
+    if (without->fold)
+        *value = ascii_fold(*value, without->text);
     for (unsigned i = 0; i < without->n; i++)
         *value = matcher_leave_out(without->matchers[i], *value, without->text);
     return true;
