@@ -19,7 +19,7 @@ set -u
 # "-": the package manager has no such package. The tests that need it are then skipped, and say so.
 #   cc            the compiler that $CC names
 #   header:H      the compiler can include H
-#   opt:N         an optional header or command, without which only some tests are skipped; these
+#   opt:N         an optional command, without which only some tests are skipped; these
 #                 are installed last, and a failure is not an error
 #   command:C     C is in PATH
 #   signals       env(1) can undo an inherited SIG_IGN, which tests of SIGPIPE need
@@ -157,7 +157,7 @@ compiler_name() {
 have() {
     case $1 in
     cc) command -v "$(compiler_name)" >/dev/null 2>&1 ;;
-    header:* | opt:*.h) printf '#include <%s>\n' "${1#*:}" |
+    header:*) printf '#include <%s>\n' "${1#*:}" |
         compiler "$("${0%/*}/headers.sh")" -E -x c -o /dev/null - >/dev/null 2>&1 ;;
     *libc:*) echo 'int main(void) { return 0; }' |
         "${1##*:}-gcc" -static -x c -o /dev/null - >/dev/null 2>&1 ;;
@@ -213,7 +213,7 @@ find_missing() {
 describe() {
     case $1 in
     cc) echo "a C compiler ($(compiler_name))" ;;
-    header:* | opt:*.h) echo "the C header ${1#*:}" ;;
+    header:*) echo "the C header ${1#*:}" ;;
     *libc:*) echo "a static C library for ${1##*:}" ;;
     command:* | opt:*) echo "the command ${1#*:}" ;;
     signals) echo "an env that knows --default-signal" ;;

@@ -1,14 +1,13 @@
 /*
  * genhostile - prints lines that make life hard for whoever takes keys of them.
  *
- *     genhostile [-f] [-z] [-w] LINES SEED
+ *     genhostile [-f] [-z] LINES SEED
  *
  * Prints LINES lines, the same bytes for the same arguments on every machine; about two million a
  * second. Exit: 0, or 2 with a message.
  *
  *   -f  each line is a field of a row, of which there may be others
  *   -z  lines end with NUL, and hold newlines; else the other way round
- *   -w  well-formed URLs alone, as RFC 3986 has them, so that libraries agree on them
  *
  * A line is put together from pieces that lists of URLs have, and from those that they should not
  * have. Every other line is one of the last few again, with something changed: what counts of two
@@ -32,7 +31,7 @@ enum {
 
 struct generator {
     uint64_t state;
-    bool fields, wellformed;
+    bool fields;
     char delimiter;
     struct text {
         size_t length;
@@ -107,22 +106,9 @@ static const char *const fillings[] = {
     "a", "/..", "/a/..", "%41", "%", "&a=1", "/1", "\xc3", " ", "@", ".", "/", "[", "A", "1", "&",
     ",x"};
 
-/* Pieces of well-formed URLs. No host is an address. */
+/* Those that are special, and so have a host. */
 static const char *const good_schemes[] = {
     "http", "https", "HTTP", "Http", "hTTps", "ws", "WSS", "ftp"};
-static const char *const good_hosts[] = {
-    "a.example", "A.Example", "example.com", "WWW.Example.COM", "x-y.test", "a1.b2.test"};
-static const char *const good_ports[] = {
-    ":8080", ":1", ":65535", ":443", ":80", ":21", ":0080", ":"};
-static const char *const good_users[] = {
-    "u@", "U:p@", "%7e%5b@", "u;x=1@"};
-static const char *const good_segments[] = {
-    "a", "b", "A", ".", "..", "%2e", "%2E%2e", ".%2e", "...", ".a", "..a", "x%7Ey", "x~y", "%41",
-    "%61", "%c3%a9", "%C3%A9", "%2f", "%2F..", "a+b", "a;b=c", "a,b", "a:b@c", "!$&'()*", "%25",
-    "%2541", "%20", "%5b", "123", "a.html", "%2d-", "_%5F", ""};
-static const char *const good_parameters[] = {
-    "a=1", "b", "=", "c=d=e", "%61=1", "%c3%A9=1", "/..", "a?b", "%2e=~", "x:@!$", "%26", "q=%7e",
-    "'()", "*+,;"};
 
 /* clang-format on */
 
@@ -217,27 +203,6 @@ static void put_url(struct generator *g)
         put(g, "://");
     }
     put_place(g);
-}
-
-static void put_wellformed(struct generator *g)
-{
-    put(g, PICK(g, good_schemes));
-    put(g, "://");
-    if (one_in(g, 8))
-        put(g, PICK(g, good_users));
-    put(g, PICK(g, good_hosts));
-    if (one_in(g, 4))
-        put(g, PICK(g, good_ports));
-    for (size_t n = below(g, 6); n > 0; n--) {
-        put(g, "/");
-        put(g, PICK(g, good_segments));
-    }
-    for (size_t n = one_in(g, 2) ? 0 : below(g, 4), i = 0; i < n; i++) {
-        put(g, i == 0 ? "?" : "&");
-        put(g, PICK(g, good_parameters));
-    }
-    if (one_in(g, 6))
-        put(g, "#x?/");
 }
 
 static void put_new(struct generator *g)
@@ -411,10 +376,7 @@ static bool print_lines(struct generator *g, uint64_t lines)
 {
     for (; lines > 0; lines--) {
         g->length = 0;
-        if (g->wellformed)
-            put_wellformed(g);
-        else
-            make_hostile(g);
+        make_hostile(g);
         finish(g);
         fwrite(g->line, 1, g->length, stdout);
         putchar(g->delimiter);
@@ -427,13 +389,12 @@ int main(int argc, char **argv)
     static struct generator g = {.delimiter = '\n'};
     int option;
 
-    while ((option = getopt(argc, argv, "fzw")) != -1) {
+    while ((option = getopt(argc, argv, "fz")) != -1) {
         g.fields |= option == 'f';
-        g.wellformed |= option == 'w';
         g.delimiter = option == 'z' ? '\0' : g.delimiter;
     }
     if (argc - optind != 2) {
-        fputs("usage: genhostile [-f] [-z] [-w] LINES SEED\n", stderr);
+        fputs("usage: genhostile [-f] [-z] LINES SEED\n", stderr);
         return 2;
     }
     g.state = strtoull(argv[optind + 1], NULL, 10);
