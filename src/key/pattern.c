@@ -1,6 +1,7 @@
 #include "key/pattern.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct parser {
@@ -493,11 +494,11 @@ int pattern_parse(const char *text, bool fold, struct pattern *pattern, struct p
 
 const char *pattern_check(const char *text, size_t *place, const char **wanted)
 {
-    struct pattern pattern;
-    struct pattern_fault fault = {.reason = NULL};
-    if (pattern_parse(text, false, &pattern, &fault) == 0)
-        return NULL;
+    struct pattern *pattern = malloc(sizeof *pattern);
+    struct pattern_fault fault = {"no memory", "more of it", RECIPE_NO_PLACE};
+    bool is_right = pattern != NULL && pattern_parse(text, false, pattern, &fault) == 0;
+    free(pattern);
     *place = fault.place;
     *wanted = fault.wanted;
-    return fault.reason;
+    return is_right ? NULL : fault.reason;
 }
