@@ -404,6 +404,23 @@ static size_t find_match_end(struct matcher *matcher, struct span value, size_t 
 
 /* --- all of it --- */
 
+/* Leaves out each byte of a set. */
+static struct span leave_out_bytes(const uint8_t *keeps, struct span value, char *buffer)
+{
+    const char *at = value.bytes, *end = at + value.length;
+    while (at < end && keeps[(uint8_t)*at])
+        at++;
+    if (at == end)
+        return value;
+    memmove(buffer, value.bytes, (size_t)(at - value.bytes));
+    char *out = buffer + (at - value.bytes);
+    for (; at < end; at++) {
+        *out = *at;
+        out += keeps[(uint8_t)*at];
+    }
+    return span_between(buffer, out);
+}
+
 struct span matcher_leave_out(struct matcher *matcher, struct span value, char *buffer)
 {
     const int must = matcher->program.must;
@@ -415,6 +432,8 @@ struct span matcher_leave_out(struct matcher *matcher, struct span value, char *
         const size_t before = (size_t)(at - value.bytes);
         from = before > matcher->program.before ? before - matcher->program.before : 0;
     }
+    if (matcher->program.is_one_set)
+        return leave_out_bytes(matcher->program.keeps, value, buffer);
     size_t n = find_begins(matcher, value, from);
     size_t kept = 0; /* from here on it is not copied yet */
     char *out = buffer;

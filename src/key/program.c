@@ -138,7 +138,6 @@ static void write_repeat(struct writer_of_steps *writer, const struct node *repe
     add_step(writer,
              (struct step){.kind = STEP_LOOP, .lazy = repeat->lazy, .first = head, .idle = depth});
     writer->loops -= idle;
-    writer->program->has_loops = true;
     if (n == 0)
         lead_past(writer, entry, repeat->lazy);
 }
@@ -313,6 +312,10 @@ int program_make(const struct pattern *pattern, struct program *program)
         program->within == NULL)
         return -1;
     fill_tables(pattern, program);
+    /* X, X?, X+ and X*: nothing, or an item. */
+    program->is_one_set = program->items == 1 && program->steps == 2;
+    for (unsigned byte = 0; byte < 256 && program->is_one_set; byte++)
+        program->keeps[byte] = !byte_set_has(&pattern->set[program->item[0].set], byte);
     return 0;
 }
 

@@ -54,10 +54,10 @@ struct program {
     unsigned visits;  /* loops + 1 of all steps */
     unsigned pending; /* the most choices that can be left for later at one place */
     unsigned classes; /* of bytes that no set tells apart */
-    bool has_loops;
-    bool looks_back; /* at the byte before a place */
-    int must;        /* a byte without which nothing matches; -1: there is none */
-    unsigned before; /* bytes of a match before the first `must` that it can have, at most */
+    bool is_one_set;  /* all bytes of a set are left out: `keeps` is 0 */
+    bool looks_back;  /* at the byte before a place */
+    int must;         /* a byte without which nothing matches; -1: there is none */
+    unsigned before;  /* bytes of a match before the first `must` that it can have, at most */
     struct step *step;
     struct item *item;
     uint64_t *optional, *repeats; /* of the items */
@@ -66,6 +66,7 @@ struct program {
     uint16_t right[257];          /* for each class, and after the end: the first one that no place
                                    * tells from it if it stands on the right */
     uint8_t class_of[256];
+    uint8_t keeps[256];
 };
 
 /* Makes the program of a pattern. Returns 0, or -1 if memory is short; then, too, it is to be
