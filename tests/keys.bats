@@ -60,7 +60,7 @@ word() { [[ $1 == '(empty)' ]] || printf %s "$1"; }
 
 @test "vectors: keys" {
     rows keys | sed "s/^(empty)//; s/ => (no key)$/ itself/; s/ => (empty)$/ => ''/" >table
-    [[ $(grep -c ' => \| itself' table) -eq 135 && $(grep -c '^>' table) -eq 24 ]]
+    [[ $(grep -c ' => \| itself' table) -eq 139 && $(grep -c '^>' table) -eq 27 ]]
     keys_are <table
     # a wrong one is told
     sed '0,/ => a$/s// => b/' table >wrong

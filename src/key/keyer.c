@@ -194,10 +194,10 @@ static enum no_key take_steps(struct keyer *keyer, struct without *each, struct 
         break;
     }
     /* 5 and 6. Fold; without what patterns match. Without a profile, json_take has done both: in
-     * strings alone. Of joined values, separators are left to fold. */
+     * strings alone. With patterns, what joins values does not fold: it came later. */
     if (last != NULL && !without_apply(last, text))
         return NO_KEY;
-    if (recipe->fold && last == NULL &&
+    if (recipe->fold && keyer->without == NULL &&
         (recipe->syntax != SYNTAX_JSONL || recipe->profile != PROFILE_LINE))
         *text = ascii_fold(*text, keyer->text);
     /* An empty value is none, where one was asked for. */

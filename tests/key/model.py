@@ -792,8 +792,8 @@ def key_of(line, recipe):
         key = recipe.by(key) if len(key) <= PROFILE_BYTES_MAX else None
     if key is not None and (recipe.by or not (recipe.jsonl or recipe.csv or recipe.ranges or recipe.names)):
         key = None if is_too_long([key], recipe) else finish(key, recipe)
-    if recipe.fold and key is not None and not recipe.jsonl:
-        key = key.lower()  # what joins values, too
+    if recipe.fold and key is not None and not (recipe.jsonl or recipe.without):
+        key = key.lower()  # what joins values, too; with patterns, each value was it before
     if key == b"" and (recipe.csv or recipe.jsonl or recipe.ranges or recipe.names):
         return None
     return key
