@@ -8,10 +8,12 @@
  * left as it is; keyer_hash says what keyer_text says, whatever is known of a row. A URL in normal
  * form has legal bytes alone, is its own normal form, and has the host and the endpoint of the
  * line. A key made of columns or members is CSV or JSON again, and has itself as its key. What may
- * stand around a JSON text changes nothing.
+ * stand around a JSON text changes nothing. A key of one value is what patterns leave of the key
+ * that it has without them.
  */
 #include "key/columns.h"
 #include "key/keyer.h"
+#include "key/without.h"
 #include "recipes.h"
 
 #include <stdbool.h>
@@ -75,12 +77,16 @@ static void check_url(const char *line, size_t length)
 }
 
 /* How the key of columns or members is read again: by this keyer, which is NULL if it cannot be,
- * between these bytes. And another one for the same lines with more around them, if they are JSON.
+ * between these bytes. Another one for the same lines with more around them, if they are JSON. And
+ * one without patterns, if there are some and they work on one value, and the patterns.
  */
 struct again {
     struct keyer *keyer;
     const char *open, *close;
     struct keyer *around;
+    const struct recipe *recipe;
+    struct keyer *plain;
+    struct without *without;
 };
 
 enum { AROUND_MAX = 16 };
@@ -103,18 +109,37 @@ static bool is_of_one_column(const struct recipe *recipe)
     return recipe->ranges == 1 && recipe->range[0].first == recipe->range[0].last;
 }
 
+/* Whether patterns work on all of the key. */
+static bool is_of_one_value(const struct recipe *recipe)
+{
+    return recipe->profile != PROFILE_LINE ||
+           (recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(recipe)) ||
+           (recipe->syntax != SYNTAX_JSONL && is_of_one_column(recipe));
+}
+
 /* All columns of a record; a single one in quotes; a member of an object; the items of an array. */
 static struct again again_of(const struct recipe *recipe, size_t longest)
 {
-    struct again again = {.open = "", .close = ""};
+    struct again again = {.open = "", .close = "", .recipe = recipe};
     struct recipe second = *recipe;
     char list[4 * RECIPE_NAMES_MAX + 1] = "1-";
     const char *wanted;
-    /* A letter that separates becomes lower case, too, and then does not. */
-    bool folded = recipe->fold && recipe->separator >= 'A' && recipe->separator <= 'Z';
+    bool patterns = recipe->patterns[0] != '\0';
+    /* A letter that separates becomes lower case, too, and then does not; with patterns it does not
+     * become so. */
+    bool folded = recipe->fold && recipe->separator >= 'A' && recipe->separator <= 'Z' && !patterns;
 
+    memset(second.patterns, 0, sizeof second.patterns);
     if (recipe->syntax == SYNTAX_JSONL)
         again.around = new_keyer(recipe, longest + AROUND_MAX);
+    if (patterns && is_of_one_value(recipe)) {
+        again.plain = new_keyer(&second, longest);
+        again.without = without_new(recipe);
+        INSIST(again.without);
+    }
+    /* What patterns leave may begin with blanks. */
+    second.trim &= !patterns;
+    second.fold &= !patterns;
     if (recipe->profile != PROFILE_LINE || recipe->syntax == SYNTAX_FIELDS)
         return again;
     if (recipe->syntax == SYNTAX_JSONL && names_of(recipe) == 1) {
@@ -192,6 +217,24 @@ static void check_around(struct keyer *keyer, const char *line, size_t length, s
     }
 }
 
+/* What patterns leave of one value. If that is nothing, or it is too long, there is none. */
+static void check_left(const struct again *again, struct span line, uint8_t kind,
+                       struct key_text text)
+{
+    struct key_text plain = keyer_text(again->plain, line.bytes, line.length, kind);
+    struct span left = {plain.bytes, plain.length};
+
+    if (plain.no_key) {
+        INSIST(text.no_key == plain.no_key);
+        return;
+    }
+    bool whole = again->recipe->syntax == SYNTAX_FIELDS && !recipe_has_list(again->recipe);
+    bool none = !without_apply(again->without, &left) || (left.length == 0 && !whole);
+    INSIST(none == (text.no_key != HAS_KEY));
+    if (!none)
+        INSIST(text.length == left.length && memcmp(text.bytes, left.bytes, left.length) == 0);
+}
+
 /* starts[] as hash_lines has it; returns how many lines or rows there are. */
 static size_t find_lines(const struct recipe *recipe, const char *bytes, size_t size,
                          size_t *starts, uint8_t *kinds)
@@ -216,6 +259,8 @@ static void check_line(struct keyer *keyer, const struct again *again, const cha
     struct key key = hash_key(text.bytes, text.length,
                               hasher_in_domain(hasher, text.no_key ? DOMAIN_LINE : DOMAIN_KEY));
     INSIST(key.lo == hashed.lo && key.hi == hashed.hi);
+    if (again->plain)
+        check_left(again, (struct span){line, length}, kind, text);
     if (again->keyer && !text.no_key)
         check_again(again, text);
     if (again->around && length > 0 && line[0] == '{' && line[length - 1] == '}')
@@ -250,6 +295,8 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
         (n == 0 || keyer_read_header(keyer, bytes, starts[++i] - 1, "input", &fault) != 0))
         return;
     struct again again = again_of(recipe, size);
+    if (again.plain && recipe_has_column_names(recipe))
+        INSIST(keyer_read_header(again.plain, bytes, starts[1] - 1, "input", &fault) == 0);
     const struct hashes hashes = {hashers_of_keys(hasher), keys + i};
     keyer_hash(keyer, bytes, starts + i, recipe->syntax == SYNTAX_CSV ? kinds + i : NULL, n - i,
                &hashes, 1, no_key + i);
@@ -265,6 +312,8 @@ static void check_lines(const struct recipe *recipe, struct keyer *keyer, const 
             keyer_text(keyer, bytes + starts[n], size - 1 - starts[n], (uint8_t)kind);
     keyer_free(again.keyer);
     keyer_free(again.around);
+    keyer_free(again.plain);
+    without_free(again.without);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
