@@ -207,7 +207,8 @@ static int keep_head(struct batches *batches, const char *line, size_t length)
      * which may be empty, or begin with a quote itself. */
     const struct span value = batches->head.value[0];
     bool *may = batches->may_be_head;
-    memset(may, 0, sizeof batches->may_be_head);
+    /* Any, where a quote separates. */
+    memset(may, recipe->separated && recipe->separator == '"', sizeof batches->may_be_head);
     may[0xef] = may['"'] = may['\r'] = may[(uint8_t)batches->plan.ends.delimiter] = true;
     may[(uint8_t)recipe->separator] |= recipe->separated;
     for (const char *blank = " \t\v\f"; recipe->trim && *blank != '\0'; blank++)
