@@ -361,7 +361,7 @@ END
 --jsonl -f '"/a,b","id",!x'|--jsonl -f '"/a,b",id,!x'|{"trim":false,"format":"jsonl","fields":"\"/a,b\",id,!x","by":"line","ignore_case":false}
 --jsonl -f id,/a~1b/c,id --by line|--jsonl -f 'id,/a~1b/c'|{"trim":false,"format":"jsonl","fields":"id,/a~1b/c","by":"line","ignore_case":false}
 --without b --without='it'\''s "\d"' -i --without b|-i --without b --without 'it'\''s "\d"' --without b|{"trim":false,"by":"line","ignore_case":true,"without":["b","it's \"\\d\"","b"]}
---without $'\t\xff'|--without $'\011\377'|{"trim":false,"by":"line","ignore_case":false,"without":["\u0009\\xff"]}
+--without $'\t\xff\\\xff\\\\\xff'|--without $'\011\377\134\377\134\134\377'|{"trim":false,"by":"line","ignore_case":false,"without":["\u0009\\xff\\xff\\\\\\xff"]}
 END
 }
 

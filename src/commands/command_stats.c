@@ -86,6 +86,22 @@ static void show_lines(struct figures *figures, const struct filter *filter,
                  {until, "lines_left", LINES(survey->keys_until)});
 }
 
+/* Patterns for JSON, which match the same: a byte that is not UTF-8 will be \xHH there, so that a
+ * backslash before it goes. */
+static const char *patterns_for_json(const char *patterns, char shown[RECIPE_PATTERNS_ROOM])
+{
+    const char *end = patterns + RECIPE_PATTERNS_ROOM;
+    memset(shown, 0, RECIPE_PATTERNS_ROOM);
+    for (char *out = shown; patterns < end; *out++ = *patterns++) {
+        if (*patterns != '\\')
+            continue;
+        if (quote_character(patterns + 1) > 0)
+            *out++ = '\\';
+        patterns++;
+    }
+    return shown;
+}
+
 /* How the filter was made. A secret is never shown. */
 static void show_form(struct figures *figures, const struct filter *filter,
                       const struct survey *survey)
@@ -98,7 +114,9 @@ static void show_form(struct figures *figures, const struct filter *filter,
     uint64_t most = filter_file_bytes(filter), bytes = most - filter_stage_bytes(filter);
     char key[RECIPE_TEXT], list[RECIPE_TEXT], separator[RECIPE_WORD], by[RECIPE_WORD];
     char uuid[2 * UUID_BYTES + 5] = "";
+    char shown[RECIPE_PATTERNS_ROOM];
     const char *fields = recipe_fields_text(recipe, list);
+    const char *patterns = patterns_for_json(recipe->patterns, shown);
     recipe_separator_text(recipe, separator);
     for (size_t i = 0, at = 0; i < UUID_BYTES; i++)
         at += (size_t)snprintf(uuid + at, sizeof uuid - at, "%s%02x",
@@ -122,8 +140,7 @@ static void show_form(struct figures *figures, const struct filter *filter,
                                  {NULL, "separator", TEXT(separator), .absent = !recipe->separated},
                                  {NULL, "by", TEXT(recipe_profile_text(recipe, by))},
                                  {NULL, "ignore_case", FLAG(recipe->fold)},
-                                 {NULL, "without", LIST(recipe->patterns),
-                                  .absent = recipe->patterns[0] == '\0'}))});
+                                 {NULL, "without", LIST(patterns), .absent = *patterns == '\0'}))});
     const char *seed = figures_text(figures, "%" PRIu64, header->hasher.k0);
     const char *part = figures_text(figures, "%" PRIu32 "/%" PRIu32, shard.number, shard.count);
     figures_show(figures, {"shard", "shard", TEXT(part), .absent = shard.count == 0},
