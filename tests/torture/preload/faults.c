@@ -18,6 +18,7 @@
 
 static uint64_t state;
 static long allocations, failing;
+static int log_fd = -1; /* opened before the program confines itself */
 
 __attribute__((constructor)) static void start(void)
 {
@@ -27,6 +28,12 @@ __attribute__((constructor)) static void start(void)
     text = getenv("FAULT_MALLOC");
     if (text != NULL)
         failing = strtol(text, NULL, 10);
+    text = getenv("FAULT_MALLOC_LOG");
+    int fd = text != NULL ? open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd >= 0) {
+        log_fd = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+        close(fd);
+    }
 }
 
 /* Of `length` bytes that are asked for, how many are tried. */
@@ -101,12 +108,8 @@ static int fails(void)
 {
     if (failing == 0 || ++allocations != failing)
         return 0;
-    const char *log = getenv("FAULT_MALLOC_LOG");
-    int fd = log != NULL ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
-    if (fd >= 0) {
-        (void)!write(fd, "INJECTED\n", 9);
-        close(fd);
-    }
+    if (log_fd >= 0)
+        (void)!write(log_fd, "INJECTED\n", 9);
     errno = ENOMEM;
     return 1;
 }
