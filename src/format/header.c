@@ -38,6 +38,7 @@
  */
 #include "format/header.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 enum {
@@ -196,6 +197,8 @@ int header_decode(const uint8_t bytes[HEADER_BYTES], uint64_t file_bytes, const 
     char rules[RECIPE_NAME];
     decode_page(bytes, &found);
     enum recipe_found recipe = recipe_decode(bytes + KEY_RECIPE_AT, &found.recipe, rules);
+    if (recipe == RECIPE_NO_MEMORY)
+        return fault_errno(fault, path, NULL, ENOMEM);
     if (recipe == RECIPE_DAMAGED)
         return layer_damaged(0, "invalid key options", path, fault);
     if (recipe != RECIPE_GOOD) {

@@ -61,6 +61,7 @@ enum recipe_found {
     RECIPE_UNKNOWN, /* rules that this program does not have; `name` is as in "url/2", "csv/3" */
     RECIPE_EARLIER, /* the same, but an earlier one had them */
     RECIPE_DAMAGED,
+    RECIPE_NO_MEMORY, /* to check its patterns */
 };
 
 /* *recipe is set only if the result is RECIPE_GOOD; then encoding it gives these bytes again,

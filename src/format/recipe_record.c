@@ -168,10 +168,14 @@ enum recipe_found recipe_decode(const uint8_t bytes[RECIPE_BYTES], struct recipe
                     recipe_names_are_valid(&found);
     else
         names_fit = !jsonl && !found.except && memcmp(found.names, zeros, RECIPE_NAMES_BYTES) == 0;
-    if ((without != 0) != (found.patterns[0] != '\0') || !recipe_patterns_are_valid(&found))
+    if ((without != 0) != (found.patterns[0] != '\0') || !separator_fits || !names_fit ||
+        (flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both)
         return RECIPE_DAMAGED;
-    if (!separator_fits || !names_fit || (flags & ~(uint32_t)FLAGS) != 0 || (flags & both) == both)
-        return RECIPE_DAMAGED;
+
+    /* 5. The patterns. */
+    const int valid = recipe_check_patterns(&found);
+    if (valid != 1)
+        return valid == 0 ? RECIPE_DAMAGED : RECIPE_NO_MEMORY;
     *recipe = found;
     return RECIPE_GOOD;
 }

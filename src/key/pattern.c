@@ -492,10 +492,12 @@ int pattern_parse(const char *text, bool fold, struct pattern *pattern, struct p
     return 0;
 }
 
+const char pattern_no_memory[] = "no memory";
+
 const char *pattern_check(const char *text, size_t *place, const char **wanted)
 {
     struct pattern *pattern = malloc(sizeof *pattern);
-    struct pattern_fault fault = {"no memory", "more of it", RECIPE_NO_PLACE};
+    struct pattern_fault fault = {pattern_no_memory, "more of it", RECIPE_NO_PLACE};
     bool is_right = pattern != NULL && pattern_parse(text, false, pattern, &fault) == 0;
     free(pattern);
     *place = fault.place;

@@ -73,7 +73,9 @@ struct pattern_fault {
 int pattern_parse(const char *text, bool fold, struct pattern *pattern,
                   struct pattern_fault *fault);
 
-/* Checks one pattern. Returns NULL or the reason why it is none; with the fault's parts. */
+/* Checks one pattern. Returns NULL or the reason why it is none, with the fault's parts; or
+ * pattern_no_memory, which says nothing of the pattern. */
+extern const char pattern_no_memory[];
 const char *pattern_check(const char *text, size_t *place, const char **wanted);
 
 /* Whether a part can match nothing, wherever it stands. */

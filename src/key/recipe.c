@@ -373,15 +373,18 @@ const char *recipe_add_pattern(struct recipe *recipe, const char *pattern, size_
     return NULL;
 }
 
-bool recipe_patterns_are_valid(const struct recipe *recipe)
+int recipe_check_patterns(const struct recipe *recipe)
 {
     const char *at = recipe->patterns, *end = at + sizeof recipe->patterns, *wanted;
     struct recipe copy = {.ranges = 0};
     size_t place;
-    for (; at < end && *at != '\0'; at = recipe_next_pattern(at))
-        if (memchr(at, '\0', (size_t)(end - at)) == NULL ||
-            recipe_add_pattern(&copy, at, &place, &wanted) != NULL)
-            return false;
+    for (; at < end && *at != '\0'; at = recipe_next_pattern(at)) {
+        const char *wrong = memchr(at, '\0', (size_t)(end - at)) == NULL
+                                ? "no end"
+                                : recipe_add_pattern(&copy, at, &place, &wanted);
+        if (wrong != NULL)
+            return wrong == pattern_no_memory ? -1 : 0;
+    }
     return memcmp(copy.patterns, recipe->patterns, sizeof copy.patterns) == 0;
 }
 

@@ -144,8 +144,9 @@ static inline const char *recipe_next_pattern(const char *at)
     return at + strlen(at) + 1;
 }
 
-/* Whether the patterns are such as recipe_add_pattern makes of them. */
-bool recipe_patterns_are_valid(const struct recipe *recipe);
+/* Whether the patterns are such as recipe_add_pattern makes of them: 1 or 0, or -1 if memory is too
+ * short to tell. */
+int recipe_check_patterns(const struct recipe *recipe);
 
 /* Format fields and separator as -f and -t accept them, "1,3-" or "!a,b" and "\t", and the profile
  * with its version, "url/2". Each returns `text`, which has RECIPE_TEXT bytes; RECIPE_WORD are

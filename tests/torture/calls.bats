@@ -14,7 +14,12 @@ load ../sweep
 
 # --- with the library of tests/torture/preload ------------------------------------------
 
-all_forms=(memory filter output durable exec pending commit add implied create remove queue push pop popexec popfailexec)
+all_forms=(memory filter output durable exec pending commit add implied create remove queue push pop popexec popfailexec patterns)
+
+# To check a recipe takes memory, too: without it, the filter is not damaged.
+prepare_patterns() { "$UNSEEN" create -n 100 -p 1e-9 --without '#' --without '^ +' f.bf 2>/dev/null; }
+form_patterns() { form_filter; }
+again_patterns() { ! grep damaged said && again_filter; }
 
 prepare_memory() { :; }
 form_memory() { strace_it -p 1e-9 --without '~' --without '(~|x?)*y' <in >part; }

@@ -398,7 +398,7 @@ static void check_added(struct recipe *recipe, const char *pattern, const char *
         tap_check(recipe_is_same(&before, recipe) && wanted != NULL &&
                       (place == RECIPE_NO_PLACE) == (*pattern != '\0'),
                   "'%s': changes something, or at %zu", pattern, place);
-    tap_check(recipe_patterns_are_valid(recipe), "'%s' is not kept", pattern);
+    tap_check(recipe_check_patterns(recipe) == 1, "'%s' is not kept", pattern);
 }
 
 /* In the order given, also twice; at most 16, and 1000 bytes. */
@@ -429,9 +429,9 @@ static void patterns(void)
     check_added(&recipe, longest + 16, NULL);
 
     memset(recipe.patterns, 'x', sizeof recipe.patterns);
-    tap_check(!recipe_patterns_are_valid(&recipe), "without an end");
+    tap_check(recipe_check_patterns(&recipe) == 0, "without an end");
     memset(recipe.patterns + RECIPE_PATTERNS_BYTES + 1, 0, 23);
-    tap_check(!recipe_patterns_are_valid(&recipe), "of 1001 bytes");
+    tap_check(recipe_check_patterns(&recipe) == 0, "of 1001 bytes");
 }
 
 /* Filters whose recipes differ in one thing have other keys, and are not taken for alike. */
