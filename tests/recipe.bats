@@ -420,6 +420,13 @@ END
     fails_with 2 'plain\.bf: was made for -i, not -i --without a \(leave --without out, or ' unseen --without a plain.bf
     fails_with 2 'was made for .*, not ' unseen merge -o out.bf two.bf turned.bf
     fails_with 2 'was made for .*, not ' unseen merge -o out.bf plain.bf two.bf
+    # with all of two long ones, and of longer ones what fits
+    local many=(--without "$(printf '%0200d' 1)" --without "$(printf '%0200d' 2)")
+    creates "${many[@]}" many.bf
+    creates "${many[@]}" --without a more.bf
+    fails_with 2 "made for ${many[*]} --without a, not ${many[*]} \(to make " unseen merge -o out.bf many.bf more.bf
+    creates --force --without "$(printf '%0999d' 1)" more.bf
+    fails_with 2 'more.bf: cannot .* was made for --without 0*\.\.\. \(to make ' unseen merge -o out.bf many.bf more.bf
     fails_with 2 '^unseen: --like and --without: cannot be given together' unseen create --like two.bf --without a x.bf
     creates --like two.bf same.bf
     succeeds unseen merge -o out.bf two.bf same.bf

@@ -37,8 +37,10 @@ int fault_set(struct fault *fault, const char *object, const char *reason, ...)
     fault->of = object;
     snprintf(fault->object, sizeof fault->object, "%s", object);
     va_start(args, reason);
-    vsnprintf(fault->reason, sizeof fault->reason, reason, args);
+    int length = vsnprintf(fault->reason, sizeof fault->reason, reason, args);
     va_end(args);
+    if (length >= (int)sizeof fault->reason)
+        strcpy(fault->reason + sizeof fault->reason - sizeof "...", "...");
     return -1;
 }
 

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 struct fault {
-    const char *of;   /* the caller's pointer to the object: to be compared, not read */
-    char object[512]; /* its name, truncated if it is too long */
-    char reason[256];
+    const char *of;    /* the caller's pointer to the object: to be compared, not read */
+    char object[512];  /* its name, truncated if it is too long */
+    char reason[1024]; /* ends in "..." if it is truncated */
     char way_out[512];
     int error;      /* errno, or 0 if no system call failed */
     bool temporary; /* the same run may succeed if it is retried */
