@@ -327,6 +327,8 @@ END
 -t ';' -f id||id;n\n1;\n;2\n|1|1 of 2 lines has no 'id' (first: line 3);|--header -f id -t ';'
 -f 2 -t ,|-z|a\0b\0|2|2 of 2 lines have no value in that field (first: line 1);|-f 2 -t ,
 -f 1 -t '\t'||\t\t\n\ta\n|2|2 of 2 lines have no value in that field (first: line 1);|-f 1 -t '\t'
+-f 2 --without '\d+'||a 1\nd 2\ne\n|3|3 of 3 lines have no value in that field after --without (first: line 1);|-f 2 --without '\d+'
+--jsonl -f id --without 1||{"id":"1"}\n{"id":1}\n|1|1 of 2 lines has no 'id' after --without (first: line 1);|--jsonl -f id --without 1
 --by url|--header|h\na\nb\n|2|2 of 2 lines have no URL (first: line 2);|--header --by url
 END
 }

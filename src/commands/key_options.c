@@ -182,13 +182,15 @@ const char *key_options_lacking(const struct recipe *recipe, char words[KEY_OPTI
     char name[RECIPE_NAMES_BYTES + 1];
     if (line && !field)
         return recipe->patterns[0] == '\0' ? NULL : "key, as --without takes up to 65536 bytes";
+    /* It may be there, and patterns may leave nothing of it. */
+    const char *after = line && recipe->patterns[0] != '\0' ? " after --without" : "";
     if (*next != '\0' && !recipe->except) {
         recipe_next_name(&next, name);
         int length = (int)(next - recipe->names) - (*next != '\0'); /* as it stands in the list */
-        snprintf(words, KEY_OPTIONS_WORDS, "%s%s'%.*s'", line ? "" : value, line ? "" : " in ",
-                 length, recipe->names);
+        snprintf(words, KEY_OPTIONS_WORDS, "%s%s'%.*s'%s", line ? "" : value, line ? "" : " in ",
+                 length, recipe->names, after);
     } else {
-        snprintf(words, KEY_OPTIONS_WORDS, "%s%s", value, field ? " in that field" : "");
+        snprintf(words, KEY_OPTIONS_WORDS, "%s%s%s", value, field ? " in that field" : "", after);
     }
     return words;
 }

@@ -26,8 +26,9 @@ void key_options_tell_names(const struct options *options);
 
 enum { KEY_OPTIONS_WORDS = RECIPE_TEXT + RECIPE_NAMES_BYTES + 64 };
 
-/* What a line without a key lacks: "value in that field", "URL in 'id'"; NULL if every line has a
- * key. Of several columns or members with names the first is what it lacks. Returns `words`. */
+/* What a line without a key lacks: "value in that field", "URL in 'id'", "'id' after --without";
+ * NULL if every line has a key. Of several columns or members with names the first is what it
+ * lacks. Returns `words`. */
 const char *key_options_lacking(const struct recipe *recipe, char words[KEY_OPTIONS_WORDS]);
 
 /* What to try if no line has the first of these members, whose name has a dot: "for id within
