@@ -319,6 +319,7 @@ static void recipes_are_refused(void)
         {.syntax = SYNTAX_JSONL, .names = "id", .ranges = 1, .range = {{1, 1}}},
         {.syntax = SYNTAX_JSONL, .names = "/~2"},
         {.syntax = SYNTAX_JSONL, .names = "\"/a,~\""},
+        {.patterns = "a\0("},
         {.patterns = "a\0b\0c\0d\0e\0f\0g\0h\0i\0j\0k\0l\0m\0n\0o\0p\0q"},
     };
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
