@@ -306,10 +306,12 @@ def main():
                 columns += [b"id"] * (chance.random() < 0.1)
                 file.write(lines.written(columns) + end + lines.next() + end + lines.maybe_broken() + end + lines.next())
         return
-    if arguments.kind == "csv":
-        sys.stdout.buffer.write(lines.written(HEADERS) + end)
-    for _ in range(arguments.count):
-        sys.stdout.buffer.write((lines.maybe_changed() if arguments.kind == "jsonl" else lines.next()) + end)
+    # With a buffer, whatever PYTHONUNBUFFERED says.
+    with open(1, "wb", closefd=False) as output:
+        if arguments.kind == "csv":
+            output.write(lines.written(HEADERS) + end)
+        for _ in range(arguments.count):
+            output.write((lines.maybe_changed() if arguments.kind == "jsonl" else lines.next()) + end)
 
 
 if __name__ == "__main__":

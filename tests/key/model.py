@@ -243,7 +243,7 @@ def decode(string):
         code = int(unit, 16) if unit else 0x10000 + (int(high, 16) - 0xD800) * 0x400 + int(low, 16) - 0xDC00
         return chr(code).encode("utf-8", "surrogatepass")
 
-    return String(ESCAPE.sub(character, string))
+    return String(ESCAPE.sub(character, string) if b"\\" in string else string)
 
 
 def take_value(tokens, at, depth=0):
@@ -281,15 +281,10 @@ def take_value(tokens, at, depth=0):
 
 def json_text(text):
     """The value of a whole text. ValueError, LookupError: it is none."""
-    tokens, at = [], 0
     text = text.rstrip(JSON_BLANKS)
-    while at < len(text):
-        tokens.append(TOKEN.match(text, at))
-        if not tokens[-1]:
-            raise ValueError
-        at = tokens[-1].end()
+    tokens = list(iter(TOKEN.scanner(text).match, None))
     value, end = take_value(tokens, 0)
-    if end < len(tokens):
+    if end < len(tokens) or tokens[-1].end() < len(text):
         raise ValueError
     return value
 
@@ -862,6 +857,8 @@ class Output:
 
     def __init__(self, recipe):
         self.recipe = recipe
+        # With a buffer, whatever PYTHONUNBUFFERED says.
+        self.keys = open(1, "wb", closefd=False)
         self.seen = {True: set(), False: set()}  # of lines without a key, and of keys
 
     def write(self, key, line, header):
@@ -869,7 +866,7 @@ class Output:
         itself = key is None
         if itself:
             key = line
-        sys.stdout.buffer.write((b"none\t" if itself else b"key\t") + (key if itself else self.shown(key)) + end)
+        self.keys.write((b"none\t" if itself else b"key\t") + (key if itself else self.shown(key)) + end)
         if key not in self.seen[itself]:
             if header is not None and not self.seen[True] and not self.seen[False]:
                 self.recipe.first.write(header + end)
