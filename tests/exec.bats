@@ -170,16 +170,18 @@ takes_rows() {
 7500|0|head -c 300000
 3|0|dd bs=1 count=159 status=none; exec <&-; sleep 0.1
 0|3|cat >got; exit 1
+7500|0|head -c 300039
 END
+    succeeds unseen f.bf in -x cat
+    same "$out" <(tail -c +300001 in)
+    all=6000
+    quoted_rows $all >in
     # each byte of a row, and of one beyond the pipe's size
     for n in 0 1638 4000; do
         for ((i = 1; i <= 40; i++)); do
             echo "$((n + i / 40))|0|head -c $((40 * n + i)) >got"
         done
     done | takes_rows
-    takes_rows <<<'7500|0|head -c 300039'
-    succeeds unseen f.bf in -x cat
-    same "$out" <(tail -c +300001 in)
 }
 
 @test "rows of several lines, in a pipe that CMD has made larger; in one of 4 MB too many may come again" {
