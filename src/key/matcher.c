@@ -79,11 +79,8 @@ static unsigned reach_items(struct matcher *matcher, const struct step *step, co
     const struct program *program = &matcher->program;
     const unsigned first = step->first, last = step->second - 1U;
     if (step->plain) {
-        const unsigned word = first / 64, n = step->high - step->low;
-        const uint64_t mine = alive[word] >> step->low & ~UINT64_C(0) >> (63 - n);
-        matcher->after[word] |= (mine >> 1 | (uint64_t)(behind & ALIVE) << n) << step->low |
-                                (program->repeats[word] & mine << step->low);
-        return (unsigned)(mine & 1) * (ALIVE | ALIVE_BY_BYTE);
+        matcher->after[last / 64] |= (uint64_t)(behind & ALIVE) << last % 64;
+        return (unsigned)(alive[first / 64] >> first % 64 & 1) * (ALIVE | ALIVE_BY_BYTE);
     }
     uint64_t carry = behind & ALIVE, any = 0;
     for (unsigned word = last / 64 + 1; word-- > first / 64;) {
@@ -97,8 +94,7 @@ static unsigned reach_items(struct matcher *matcher, const struct step *step, co
             reached |= passes & reached >> shift;
             passes &= passes >> shift;
         }
-        matcher->after[word] |= ((reached >> 1 | carry << high) & mask) |
-                                (program->repeats[word] & mine);
+        matcher->after[word] |= (reached >> 1 | carry << high) & mask;
         carry = reached >> low & 1;
         any |= mine;
     }
@@ -118,7 +114,11 @@ static bool reach(struct matcher *matcher, const uint64_t *alive, unsigned left,
      * it. */
     bool again = false;
     for (unsigned pass = 0; pass == 0 || (pass == 1 && again); pass++) {
-        memset(matcher->after, 0, program->words * sizeof *matcher->after);
+        /* Plain items, but for the last ones, go on with the next. */
+        uint64_t above = 0;
+        for (unsigned i = program->words; i-- > 0; above = alive[i])
+            matcher->after[i] = (program->repeats[i] & alive[i]) |
+                                (program->inner[i] & (alive[i] >> 1 | above << 63));
         for (unsigned i = program->steps; i-- > 0;) {
             const struct step *step = &program->step[i];
             const unsigned next = i + 1 < program->steps ? reach[i + 1] : ALIVE;

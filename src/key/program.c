@@ -222,6 +222,8 @@ static void fill_tables(const struct pattern *pattern, struct program *program)
         const uint64_t bit = UINT64_C(1) << i % 64;
         program->optional[i / 64] |= item->optional ? bit : 0;
         program->repeats[i / 64] |= item->repeats ? bit : 0;
+        const struct step *step = &program->step[item->step];
+        program->inner[i / 64] |= step->plain && i + 1U < step->second ? bit : 0;
         for (unsigned class = 0; class < classes; class ++)
             if (program->within[item->set * classes + class] != 0)
                 program->taking[class * program->words + i / 64] |= bit;
@@ -293,23 +295,20 @@ int program_make(const struct pattern *pattern, struct program *program)
         step->visits = program->visits;
         program->visits += step->loops + 1U;
         program->pending += (items + 1) * (step->loops + 1U);
-        if (step->kind == STEP_ITEMS) {
-            step->low = step->first % 64;
-            step->high = (uint8_t)((step->second - 1U) % 64);
-            step->plain = step->first / 64 == (step->second - 1) / 64;
-            for (unsigned k = step->first; k < step->second; k++)
-                step->plain &= !program->item[k].optional;
-        }
+        step->plain = step->kind == STEP_ITEMS;
+        for (unsigned k = step->first; step->plain && k < step->second; k++)
+            step->plain = !program->item[k].optional;
         program->looks_back |= step->kind == STEP_PLACE && step->place != PLACE_BEFORE;
     }
     find_classes(pattern, program);
     program->words = program->items / 64 + 1;
     program->optional = calloc(program->words, sizeof *program->optional);
     program->repeats = calloc(program->words, sizeof *program->repeats);
+    program->inner = calloc(program->words, sizeof *program->inner);
     program->taking = calloc((size_t)program->classes * program->words, sizeof *program->taking);
     program->within = calloc((size_t)program->classes * pattern->sets + 1, 1);
-    if (program->optional == NULL || program->repeats == NULL || program->taking == NULL ||
-        program->within == NULL)
+    if (program->optional == NULL || program->repeats == NULL || program->inner == NULL ||
+        program->taking == NULL || program->within == NULL)
         return -1;
     fill_tables(pattern, program);
     /* X, X?, X+ and X*: nothing, or an item. */
@@ -325,6 +324,7 @@ void program_free(struct program *program)
     free(program->item);
     free(program->optional);
     free(program->repeats);
+    free(program->inner);
     free(program->taking);
     free(program->within);
 }

@@ -27,10 +27,9 @@ enum { NOT_IDLE = UINT16_MAX };
 
 struct step {
     uint8_t kind;
-    bool lazy;   /* LOOP */
-    bool passes; /* ITEMS: all of them may be left out; */
-    bool plain;  /* or none, and they are bits low..high of one word */
-    uint8_t low, high;
+    bool lazy;              /* LOOP */
+    bool passes;            /* ITEMS: all of them may be left out; */
+    bool plain;             /* or none */
     uint8_t place;          /* PLACE */
     bool at_end;            /* PLACE: or at the beginning, or at the end, of the value */
     uint16_t first, second; /* steps or items; PLACE: the set */
@@ -61,6 +60,7 @@ struct program {
     struct step *step;
     struct item *item;
     uint64_t *optional, *repeats; /* of the items */
+    uint64_t *inner;              /* those that are not the last ones of plain steps */
     uint64_t *taking;             /* for each class: which items take a byte of it */
     uint8_t *within;              /* for each set, and each class in it: 1 */
     uint16_t right[257];          /* for each class, and after the end: the first one that no place
