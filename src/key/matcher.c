@@ -119,28 +119,21 @@ static bool reach(struct matcher *matcher, const uint64_t *alive, unsigned left,
         for (unsigned i = program->words; i-- > 0; above = alive[i])
             matcher->after[i] = (program->repeats[i] & alive[i]) |
                                 (program->inner[i] & (alive[i] >> 1 | above << 63));
-        for (unsigned i = program->steps; i-- > 0;) {
+        /* Not a switch: its jump is predicted badly, and then takes twice the time. */
+        unsigned found = ALIVE; /* at the step behind, then at this one */
+        for (unsigned i = program->steps; i-- > 0; reach[i] = (uint8_t)found) {
             const struct step *step = &program->step[i];
-            const unsigned next = i + 1 < program->steps ? reach[i + 1] : ALIVE;
-            switch (step->kind) {
-            case STEP_ITEMS:
-                reach[i] = (uint8_t)reach_items(matcher, step, alive, next);
-                break;
-            case STEP_SPLIT:
-                reach[i] = reach[step->first] | reach[step->second];
-                break;
-            case STEP_JUMP:
-                reach[i] = reach[step->first];
-                break;
-            case STEP_PLACE:
-                reach[i] = may_stand(program, step, left, right) ? (uint8_t)next : DEAD;
-                break;
-            case STEP_LOOP:
-                reach[i] = (uint8_t)(next | (pass == 1 ? reach[step->first] : DEAD));
+            if (step->kind == STEP_ITEMS) {
+                found = reach_items(matcher, step, alive, found);
+            } else if (step->kind == STEP_SPLIT) {
+                found = reach[step->first] | reach[step->second];
+            } else if (step->kind == STEP_JUMP) {
+                found = reach[step->first];
+            } else if (step->kind == STEP_PLACE) {
+                found = may_stand(program, step, left, right) ? found : DEAD;
+            } else if (step->kind == STEP_LOOP) {
+                found |= pass == 1 ? reach[step->first] : DEAD;
                 again = true;
-                break;
-            default:
-                reach[i] = (uint8_t)next;
             }
         }
     }
@@ -335,10 +328,6 @@ static int take_step(struct walk *walk)
     case STEP_PLACE:
         now->step++;
         return may_stand(&matcher->program, step, walk->left, walk->state->right) ? GOES_ON : FAILS;
-    case STEP_ENTER:
-        now->open = now->open < step->idle ? now->open : step->idle;
-        now->step++;
-        break;
     case STEP_LOOP:
         again = step->idle == NOT_IDLE || now->open > step->idle;
         now->step++;

@@ -114,13 +114,19 @@ static int parse_escape(struct parser *parser, struct byte_set *set, bool in_cla
 
 static const char no_names[] = "\\d, \\w, \\s or ranges as a-z; \\[ for the byte";
 
+/* What names a class, as in [:alpha:]. */
+static bool is_mark(char c)
+{
+    return c == ':' || c == '.' || c == '=';
+}
+
 /* Reads one byte or class within [ ]. */
 static int parse_member(struct parser *parser, struct byte_set *set, int *byte)
 {
     const char *at = parser->at;
     if (*at == '\\')
         return parse_escape(parser, set, true, byte);
-    if (at[0] == '[' && (at[1] == ':' || at[1] == '.' || at[1] == '='))
+    if (at[0] == '[' && is_mark(at[1]))
         return fails(parser, at, "a class by name", no_names);
     *byte = (unsigned char)*at;
     add_byte(set, (unsigned)*byte);
@@ -132,7 +138,7 @@ static int parse_member(struct parser *parser, struct byte_set *set, int *byte)
 static bool is_named(const char *at)
 {
     const char mark = at[1];
-    if (mark != ':' && mark != '.' && mark != '=')
+    if (!is_mark(mark))
         return false;
     for (at += 2; at[0] != '\0' && at[1] != '\0'; at++) {
         if (at[0] == '\\' && (at[1] == ']' || at[1] == '\\'))
@@ -193,16 +199,12 @@ static int parse_set(struct parser *parser, struct byte_set *set)
     if (c == '\\') {
         if (parse_escape(parser, set, false, &byte) != 0)
             return -1;
-        if (parser->fold && byte >= 0)
-            fold_set(set);
-        return 0;
+    } else {
+        parser->at++;
+        add_byte(set, (unsigned char)c);
+        if (c == '.')
+            add_range(set, 0, 255);
     }
-    parser->at++;
-    if (c == '.') {
-        negate(set);
-        return 0;
-    }
-    add_byte(set, (unsigned char)c);
     if (parser->fold)
         fold_set(set);
     return 0;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node has one item at most, and up to five other steps: three of a loop, two of a choice. */
-enum { STEPS_MAX = 6 * PATTERN_NODES_MAX + 1, NO_STEP = UINT16_MAX };
+/* A node has one item at most, and up to four other steps: two of a loop, two of a choice. */
+enum { STEPS_MAX = 5 * PATTERN_NODES_MAX + 1, NO_STEP = UINT16_MAX };
 
 struct writer_of_steps {
     const struct pattern *pattern;
@@ -131,8 +131,6 @@ static void write_repeat(struct writer_of_steps *writer, const struct node *repe
     const uint16_t depth = idle ? (uint16_t)writer->loops : NOT_IDLE;
     const unsigned entry = n == 0 ? write_entry(writer) : 0;
     const uint16_t head = label(writer);
-    if (idle)
-        add_step(writer, (struct step){.kind = STEP_ENTER, .idle = depth});
     writer->loops += idle;
     write_node(writer, repeat->child);
     add_step(writer,

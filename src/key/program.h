@@ -9,9 +9,9 @@
  *   SPLIT   from step `first` on, and else from `second` on
  *   JUMP    from step `first` on
  *   PLACE   only if the bytes beside this place are as it wants
- *   ENTER   an iteration of an idle loop begins: of one whose iterations may take no byte
  *   LOOP    from step `first` on, and else from the next one on; if it is lazy, the other way
- *           round. Only from the next one on if the iteration took no byte
+ *           round. Only from the next one on if the loop is idle, one whose iterations may take no
+ *           byte, and this one took none
  *   MATCH   the end
  *
  * All but LOOP lead to later steps.
@@ -21,7 +21,7 @@
 
 #include "key/pattern.h"
 
-enum step_kind { STEP_ITEMS, STEP_SPLIT, STEP_JUMP, STEP_PLACE, STEP_ENTER, STEP_LOOP, STEP_MATCH };
+enum step_kind { STEP_ITEMS, STEP_SPLIT, STEP_JUMP, STEP_PLACE, STEP_LOOP, STEP_MATCH };
 
 enum { NOT_IDLE = UINT16_MAX };
 
@@ -34,7 +34,7 @@ struct step {
     bool at_end;            /* PLACE: or at the beginning, or at the end, of the value */
     uint16_t first, second; /* steps or items; PLACE: the set */
     uint16_t loops;         /* idle loops around it */
-    uint16_t idle;          /* ENTER, LOOP: idle loops around this one; NOT_IDLE: it is none */
+    uint16_t idle;          /* LOOP: idle loops around this one; NOT_IDLE: it is none */
     uint32_t visits;        /* the sum of loops + 1 of all steps before */
 };
 

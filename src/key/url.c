@@ -59,6 +59,17 @@ static inline bytes16 bytes_at(const char *at)
     return bytes;
 }
 
+/* The 16 bytes at `at`, of which only `left` are there: instead of others, dashes. */
+static inline bytes16 bytes_left(const char *at, size_t left)
+{
+    bytes16 bytes;
+    if (left >= sizeof bytes)
+        return bytes_at(at);
+    memset(&bytes, '-', sizeof bytes);
+    memcpy(&bytes, at, left);
+    return bytes;
+}
+
 /* Bit i of the result says whether truths[i], which is 0 or 0xff, is true. */
 static inline unsigned mask16(bytes16 truths)
 {
@@ -213,13 +224,7 @@ static inline struct span scheme_of(struct span text)
 static inline bool is_unclean(struct span text)
 {
     const char *at = text.bytes, *end = span_end(text);
-    char last[16];
-    if (text.length < sizeof last) {
-        memset(last, '-', sizeof last);
-        at = memcpy(last, at, text.length);
-        end = at + sizeof last;
-    }
-    bytes16 bytes = bytes_at(end - 16);
+    bytes16 bytes = text.length < 16 ? bytes_left(at, text.length) : bytes_at(end - 16);
     bytes16 seen = (bytes16)((bytes < 14) | (bytes == '\\'));
     for (; end - at > 16; at += 16) {
         bytes = bytes_at(at);
@@ -607,19 +612,13 @@ static char *put_host(char *out, struct span host)
     /* Nearly all hosts have neither %HH nor bytes beyond ASCII, nor any that they do not allow. */
     char *end = out;
     for (size_t at = 0; at < host.length; at += 16) {
-        char last[16];
         const size_t left = host.length - at;
-        const char *from = host.bytes + at;
-        if (left < sizeof last) {
-            memset(last, '-', sizeof last);
-            from = memcpy(last, from, left);
-        }
-        bytes16 bytes = bytes_at(from);
+        bytes16 bytes = bytes_left(host.bytes + at, left);
         if (mask16(~are_of_host(bytes)) != 0)
             return put_labels(out, decode_host(out, host));
         bytes = lower16(bytes);
         memcpy(end, &bytes, sizeof bytes);
-        end += left < sizeof last ? left : sizeof last;
+        end += left < sizeof bytes ? left : sizeof bytes;
     }
     return end;
 }

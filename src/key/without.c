@@ -21,7 +21,7 @@ struct without *without_new(const struct recipe *recipe)
     if (without == NULL || pattern == NULL)
         goto failed;
     without->fold = recipe->fold;
-    for (const char *at = recipe->patterns; *at != '\0'; at += strlen(at) + 1) {
+    for (const char *at = recipe->patterns; *at != '\0'; at = recipe_next_pattern(at)) {
         /* The recipe has checked them. */
         if (pattern_parse(at, recipe->fold, pattern, &fault) != 0)
             continue;
