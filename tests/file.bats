@@ -367,6 +367,8 @@ in_group() {
 1|0::/outside/of/it|memory.max|2000000000
 0|0::/job|job.max|2000000000
 0|10::/job|job/memory.max|2000000000
+1|7:memory:/job/part|memory/job/memory.limit_in_bytes|2000000000
+0|7:cpu:/job|memory/job/memory.limit_in_bytes|2000000000
 END
 }
 

@@ -105,8 +105,9 @@ bool filter_begins(int fd);
  * are read in bulk. A wrong hint costs only time. */
 void filter_expect(struct filter *filter, uint64_t keys);
 
-/* Reads ahead the next slice of layers that filter_expect chose. To be called now and then: takes
- * as long as reading 16 MB from the disk, and nothing once all is read. */
+/* Reads ahead the next slice of layers that filter_expect chose, the first of 16 MB, later ones of
+ * up to an eighth of a layer. To be called now and then. Takes a quarter of the time of reading it
+ * if the disk is fast, nearly all if it is slow, and nothing once all is read. */
 void filter_read_slice(struct filter *filter);
 
 /* Reads `pages` pages of a layer, from `page` on, in a run that reads all of it from front to back.

@@ -69,10 +69,11 @@ struct stage {
 struct layer {
     struct layer_plan plan;
     struct bits bits;
-    uint64_t at;      /* where it begins in the file */
-    size_t state_at;  /* where its state is in the metadata */
-    bool in_bulk;     /* its pages were requested in bulk */
-    uint64_t to_read; /* pages at its end that remain to be read ahead */
+    uint64_t at;                /* where it begins in the file */
+    size_t state_at;            /* where its state is in the metadata */
+    bool in_bulk;               /* its pages were requested in bulk */
+    uint64_t to_read, read_end; /* where what remains to be read ahead lies in the file, */
+    uint64_t slice;             /* and how many bytes of it come next */
     bool began_empty; /* with a stage: the layer had no data when this run opened the file */
     bool asked, two;  /* whether it holds two generations (growth.h) was asked; it does */
     struct stage stage;
@@ -105,7 +106,9 @@ struct filter {
     struct key *noted; /* in memory: the keys of a small first layer; NULL: there is none */
     struct filter_watch watch;
     bool settling;                   /* see "Settling" below */
-    bool asked;                      /* the pages of the first batch were prefetched */
+    bool asked;                      /* pages were requested before */
+    bool warm;                       /* those of the last batch were in memory; */
+    uint64_t waits;                  /* faults that had waited for the disk by then */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
 };
 
@@ -340,8 +343,11 @@ int window_turn(struct filter *filter, unsigned number, struct fault *fault);
 
 /* --- stage.c: a reader of filter.h, too --- */
 
-/* As pages_prefetch, for the stage of a layer. */
-void stage_prefetch(const struct filter *filter, unsigned layer, const struct key *keys, size_t n);
+/* Asks the system to read the places of these keys in the stage of a layer, if it is in use. */
+void stage_request(const struct filter *filter, unsigned layer, const struct key *keys, size_t n);
+
+/* Whether the layer has a stage with keys. */
+bool stage_is_used(const struct filter *filter, unsigned layer);
 
 /* Sets seen[i] = 1 for keys that are in the stage of a layer. Exact. To be called before the layer
  * is tested, because keys move from the stage to the layer. No lock; one cache miss per key. */
@@ -370,9 +376,9 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
 const uint8_t *pages_get(const struct filter *filter, unsigned layer, uint64_t number,
                          uint8_t page[PAGE_BYTES]);
 
-/* Asks the system to read the pages of these keys in all layers, in parallel, in the background.
- * One system call per key and layer, 0.2 us if the page is in memory. Never fails. */
-void pages_prefetch(const struct filter *filter, const struct key *keys, size_t n);
+/* Before keys are tested: asks the system to read their pages in all layers and stages, in parallel,
+ * in the background, unless pages are found to be in memory. Never fails. */
+void pages_request(struct filter *filter, const struct key *keys, size_t n);
 
 /* Under LOCK_CHANGE, before bits are set in a layer: from now on tests read the layer. */
 void pages_mark_bits(struct filter *filter, const struct layer *layer);

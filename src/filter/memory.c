@@ -71,7 +71,6 @@ struct filter *filter_memory(const struct header *header, const struct filter_wa
         return NULL;
     filter->header = *header;
     filter->header.plan.staged = false; /* stages save writes to a disk */
-    filter->asked = true;               /* no page is prefetched */
     filter->kernel = kernel_for(header->plan.geometry);
     struct filter_plan plan = filter->header.plan;
     unsigned count = growth_first_layers(&plan);

@@ -67,6 +67,11 @@ static bool in_use(uint64_t era)
     return era % 2 != 0;
 }
 
+bool stage_is_used(const struct filter *filter, unsigned layer)
+{
+    return filter->layers[layer].stage.pages != 0 && in_use(era_of(filter, layer));
+}
+
 static bool is_marked(const struct filter *filter, unsigned layer)
 {
     return get64(filter, layer_state_at(layer) + LAYER_EMPTYING) != 0;
@@ -125,7 +130,7 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
                 uint8_t *seen)
 {
     const struct stage *stage = &filter->layers[layer].stage;
-    if (stage->pages == 0 || !in_use(era_of(filter, layer)))
+    if (!stage_is_used(filter, layer))
         return;
     for (size_t i = 0; i < n; i++) {
         bool there = false;
@@ -136,12 +141,11 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
     fence_for_others();
 }
 
-void stage_prefetch(const struct filter *filter, unsigned layer, const struct key *keys, size_t n)
+void stage_request(const struct filter *filter, unsigned layer, const struct key *keys, size_t n)
 {
     const struct stage *stage = &filter->layers[layer].stage;
-    if (stage->pages != 0 && in_use(era_of(filter, layer)))
-        for (size_t i = 0; i < n; i++)
-            map_advise(&stage->table[home_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
+    for (size_t i = 0; i < n && stage_is_used(filter, layer); i++)
+        map_advise(&stage->table[home_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
 }
 
 /* --- filling --- */
@@ -203,7 +207,7 @@ struct stage_reader filter_stage_reader(const struct filter *filter, unsigned la
                                         uint64_t end)
 {
     struct stage_reader reader = {.filter = filter, .layer = layer, .from = from, .end = end};
-    if (filter->layers[layer].stage.pages == 0 || !in_use(era_of(filter, layer)))
+    if (!stage_is_used(filter, layer))
         return reader;
     uint64_t place = place_of_page(&filter->layers[layer], from);
     reader.place = place > 0 ? place - 1 : 0;

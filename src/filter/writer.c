@@ -51,20 +51,13 @@ static void test_newest(const struct filter *filter, const struct key *keys, siz
         test_layer(filter, newest, generation_now(filter), keys, n, seen);
 }
 
-/* Sets seen[i] = 0, and maps new layers. With a cold file, 100 lines would wait 100 times for the
- * disk, which could read many pages at once. So the pages of the first batch, which may be the
- * whole run, are prefetched together. For a page in memory this wastes a system call of 0.2 us. */
+/* Sets seen[i] = 0, maps new layers, and requests pages. */
 static int begin_test(struct filter *filter, const struct key *keys, size_t n, uint8_t *seen,
                       struct fault *fault)
 {
     if (filter_refresh(filter, fault) != 0)
         return -1;
-    if (!filter->asked) {
-        for (unsigned i = 0; i < filter->count; i++)
-            stage_prefetch(filter, i, keys, n);
-        pages_prefetch(filter, keys, n);
-    }
-    filter->asked = true;
+    pages_request(filter, keys, n);
     memset(seen, 0, n);
     return 0;
 }

@@ -434,14 +434,14 @@ static void expect_lines(struct pipeline *pipeline, const struct input *input,
     uint64_t read = pipeline->plan.counts->read;
     if (batch->n < MANY_LINES)
         return;
+    if (read >= pipeline->expected) {
+        uint64_t left = bytes + input_remaining(input);
+        pipeline->expected = read + left / bytes * batch->n + 1;
+        filter_expect(pipeline->plan.filter, pipeline->expected);
+        if (pipeline->expected < 2 * read)
+            pipeline->expected = 2 * read;
+    }
     filter_read_slice(pipeline->plan.filter);
-    if (read < pipeline->expected)
-        return;
-    uint64_t left = bytes + input_remaining(input);
-    pipeline->expected = read + left / bytes * batch->n + 1;
-    filter_expect(pipeline->plan.filter, pipeline->expected);
-    if (pipeline->expected < 2 * read)
-        pipeline->expected = 2 * read;
 }
 
 /* If lines are printed or handed over, all inputs have the same columns. A header line that comes

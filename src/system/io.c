@@ -44,6 +44,17 @@ size_t io_write_at(int fd, const void *bytes, size_t length, uint64_t at)
     return done;
 }
 
+void io_read_ahead(int fd, uint64_t at, uint64_t bytes)
+{
+    /* Of more, a call may read no more than this. Its pages are single ones, unlike those that a
+     * read or a page fault reads ahead. */
+    enum { ONCE = 128 << 10 };
+    for (uint64_t done = 0; done < bytes; done += ONCE)
+        (void)posix_fadvise(fd, (off_t)(at + done),
+                            (off_t)(bytes - done < ONCE ? bytes - done : ONCE),
+                            POSIX_FADV_WILLNEED);
+}
+
 size_t io_read_at(int fd, void *bytes, size_t length, uint64_t at)
 {
     char *to = bytes;

@@ -12,40 +12,58 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 /* --- memory --- */
 
 /* The limits of this process's control group and all around it count. A line of /proc/self/cgroup
- * is "0::/GROUP" (version 2). In a container the names of groups outside may lead nowhere, and its
- * own limit is at the root. */
+ * is "0::/GROUP", or "7:memory:/GROUP" in version 1. In a container the names of groups outside may
+ * lead nowhere, and its own limit is at the root. */
+static const struct {
+    const char *before, *root, *file;
+} limits[] = {
+    {"\n0::/", "/sys/fs/cgroup", "/memory.max"},
+    {":memory:/", "/sys/fs/cgroup/memory", "/memory.limit_in_bytes"},
+};
+
 uint64_t machine_memory(void)
 {
-    static const char root[] = "/sys/fs/cgroup", file[] = "/memory.max";
     static uint64_t memory;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (memory != 0 || pages <= 0 || page <= 0)
         return memory;
 
-    char text[PATH_MAX], path[sizeof root + PATH_MAX + sizeof file], limit[32], *end;
+    char text[PATH_MAX] = "\n", path[2 * PATH_MAX], limit[32], *end;
     uint64_t least = (uint64_t)pages * (uint64_t)page;
-    io_read_text("/proc/self/cgroup", text, sizeof text);
-    const char *line = strstr(text, "0::/");
-    bool grouped = line != NULL && (line == text || line[-1] == '\n');
-    const char *group = grouped ? line + strlen("0::") : "";
-    for (size_t length = strcspn(group, "\n"); grouped; length--) {
-        if (group[length] == '/' || group[length] == '\n' || group[length] == '\0') {
-            snprintf(path, sizeof path, "%s%.*s%s", root, (int)length, group, file);
-            io_read_text(path, limit, sizeof limit);
-            uint64_t bytes = strtoull(limit, &end, 10); /* not a number: "max" */
-            if (end > limit && bytes < least)
-                least = bytes;
+    io_read_text("/proc/self/cgroup", text + 1, sizeof text - 1);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const char *line = strstr(text, limits[i].before);
+        const char *group = line != NULL ? line + strlen(limits[i].before) - 1 : "";
+        for (size_t length = strcspn(group, "\n"); line != NULL; length--) {
+            if (group[length] == '/' || group[length] == '\n' || group[length] == '\0') {
+                snprintf(path, sizeof path, "%s%.*s%s", limits[i].root, (int)length, group,
+                         limits[i].file);
+                io_read_text(path, limit, sizeof limit);
+                uint64_t bytes = strtoull(limit, &end, 10); /* not a number: "max" */
+                if (end > limit && bytes < least)
+                    least = bytes;
+            }
+            if (length == 0)
+                break;
         }
-        if (length == 0)
-            break;
     }
     return memory = least;
+}
+
+/* --- the disk --- */
+
+struct disk_reads machine_disk_reads(void)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    return (struct disk_reads){(uint64_t)usage.ru_majflt, (uint64_t)usage.ru_inblock * 512};
 }
 
 /* --- time --- */
