@@ -54,7 +54,9 @@
 
 enum {
     KEYS_A_PAGE = PAGE_BYTES / KEY_BYTES,
-    AHEAD = 32 /* far enough for memory to answer (core/kernel_body.h) */
+    /* Places are prefetched this many keys ahead. In the loops, not by a function: GCC 12 takes one
+     * that only prefetches for one that does nothing, and leaves out its calls. */
+    AHEAD = 16
 };
 
 static uint64_t era_of(const struct filter *filter, unsigned layer)
@@ -119,24 +121,20 @@ static struct key *find_place(const struct stage *stage, struct key key, bool *t
     return NULL;
 }
 
-/* Before key i is looked up. */
-static void prefetch(const struct stage *stage, const struct key *keys, size_t n, size_t i)
-{
-    for (size_t k = i == 0 ? 0 : i + AHEAD; k <= i + AHEAD && k < n; k++)
-        __builtin_prefetch(&stage->table[home_of(stage, keys[k])]);
-}
-
 void stage_test(const struct filter *filter, unsigned layer, const struct key *keys, size_t n,
                 uint8_t *seen)
 {
     const struct stage *stage = &filter->layers[layer].stage;
     if (!stage_is_used(filter, layer))
         return;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n + AHEAD; i++) {
         bool there = false;
-        prefetch(stage, keys, n, i);
-        if (!seen[i] && keys[i].lo != 0 && find_place(stage, keys[i], &there) != NULL)
-            seen[i] = there;
+        if (i < n)
+            __builtin_prefetch(&stage->table[home_of(stage, keys[i])]);
+        size_t k = i - AHEAD;
+        if (i >= AHEAD && !seen[k] && keys[k].lo != 0 &&
+            find_place(stage, keys[k], &there) != NULL)
+            seen[k] = there;
     }
     fence_for_others();
 }
@@ -179,18 +177,22 @@ void stage_set(struct filter *filter, unsigned number, const struct key *keys, s
         pages_set(filter, layer, keys, n);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n + AHEAD; i++) {
         bool there = false;
-        prefetch(stage, keys, n, i);
-        struct key *at = keys[i].lo != 0 ? find_place(stage, keys[i], &there) : NULL;
+        if (i < n)
+            __builtin_prefetch(&stage->table[home_of(stage, keys[i])], 1);
+        if (i < AHEAD)
+            continue;
+        const struct key key = keys[i - AHEAD];
+        struct key *at = key.lo != 0 ? find_place(stage, key, &there) : NULL;
         if (at == NULL) {
-            pages_set(filter, layer, &keys[i], 1);
-            if (keys[i].lo != 0)
+            pages_set(filter, layer, &key, 1);
+            if (key.lo != 0)
                 check_full(stage, era);
         } else if (!there) {
             /* In this order, for readers without a lock. */
-            __atomic_store_n(&at->hi, LITTLE64(keys[i].hi), __ATOMIC_RELAXED);
-            __atomic_store_n(&at->lo, LITTLE64(keys[i].lo), __ATOMIC_RELEASE);
+            __atomic_store_n(&at->hi, LITTLE64(key.hi), __ATOMIC_RELAXED);
+            __atomic_store_n(&at->lo, LITTLE64(key.lo), __ATOMIC_RELEASE);
         }
     }
 }
