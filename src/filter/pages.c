@@ -36,7 +36,8 @@
 #include <unistd.h>
 
 enum {
-    FEW = 16, /* a run is large if it has a key for one page in 16 */
+    FEW = 16, /* a run is large if it has a key for one page in 16, */
+    MANY = 4, /* and touches nearly all pages of a stage with four keys for each */
     HUGE_BYTES = 2 << 20,
     SMALL_BYTES = 128 << 20, /* up to here huge pages pay off in a bulk run of a file */
     SLICE_PAGES = 4096,      /* 16 MB: takes 0.16 s from a slow disk */
@@ -58,15 +59,6 @@ void pages_use_huge(struct layer *layer)
 static void advise(const struct bits *bits, uint64_t page, uint64_t pages, int advice)
 {
     map_advise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), advice);
-}
-
-/* Populating costs half as much as page faults. Errors show when the pages are used. MADV_WILLNEED
- * would read no more than 128 KB. Sequential only for this: single keys should not read ahead. */
-static void populate(const struct bits *bits, uint64_t page, uint64_t pages, int advice)
-{
-    advise(bits, page, pages, MADV_SEQUENTIAL);
-    advise(bits, page, pages, advice);
-    advise(bits, page, pages, MADV_RANDOM);
 }
 
 void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
@@ -95,6 +87,7 @@ void filter_expect(struct filter *filter, uint64_t keys)
         struct layer *layer = &filter->layers[i];
         uint64_t pages = layer_has_bits(filter, layer) ? layer->plan.pages : layer->stage.pages;
         uint64_t many = in_memory(filter) ? HUGE_FROM : pages / FEW;
+        layer->stage.many |= keys / MANY >= layer->stage.pages;
         if (layer->in_bulk || keys < many)
             continue;
         if (in_memory(filter) || bytes_of(layer) <= SMALL_BYTES)
@@ -182,7 +175,25 @@ int pages_populate_to_write(const struct filter *filter, const struct layer *lay
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
-        populate(&layer->bits, page, slice_from(page, end), MADV_POPULATE_WRITE);
+        /* Sequential only for this: single keys should not read ahead. */
+        advise(&layer->bits, page, slice_from(page, end), MADV_SEQUENTIAL);
+        advise(&layer->bits, page, slice_from(page, end), MADV_POPULATE_WRITE);
+        advise(&layer->bits, page, slice_from(page, end), MADV_RANDOM);
+    }
+    return 0;
+}
+
+int pages_populate_stage(const struct filter *filter, const struct stage *stage,
+                         struct fault *fault)
+{
+    if (!stage->many || stage->pages > filter_stretch())
+        return 0;
+    io_read_ahead(filter->file.fd, stage->at, stage->pages * PAGE_BYTES);
+    for (uint64_t page = 0; page < stage->pages; page += SLICE_PAGES) {
+        if (filter_check_signals(filter, fault) != 0)
+            return -1;
+        map_advise((uint8_t *)stage->table + page * PAGE_BYTES,
+                   (size_t)(slice_from(page, stage->pages) * PAGE_BYTES), MADV_POPULATE_WRITE);
     }
     return 0;
 }

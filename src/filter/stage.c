@@ -344,5 +344,5 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
         stage->unused = msync(filter->metadata, FLIGHT_AT, MS_SYNC) != 0;
     }
     stage->ours = stage->unused ? 0 : era;
-    return 0;
+    return stage->unused ? 0 : pages_populate_stage(filter, stage, fault);
 }
