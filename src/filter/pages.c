@@ -172,13 +172,11 @@ static uint64_t slice_from(uint64_t page, uint64_t end)
 int pages_populate_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
                             uint64_t end, struct fault *fault)
 {
+    io_read_ahead(filter->file.fd, page_at(layer, from), (end - from) * PAGE_BYTES);
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
-        /* Sequential only for this: single keys should not read ahead. */
-        advise(&layer->bits, page, slice_from(page, end), MADV_SEQUENTIAL);
         advise(&layer->bits, page, slice_from(page, end), MADV_POPULATE_WRITE);
-        advise(&layer->bits, page, slice_from(page, end), MADV_RANDOM);
     }
     return 0;
 }
