@@ -110,9 +110,9 @@ void filter_expect(struct filter *filter, uint64_t keys);
  * if the disk is fast, nearly all if it is slow, and nothing once all is read. */
 void filter_read_slice(struct filter *filter);
 
-/* Reads `pages` pages of a layer, from `page` on, in a run that reads all of it from front to back.
- * With page 0 the system also learns that, whatever `pages` is. Never fails. */
-void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages);
+/* Before a run reads a layer from front to back: asks the system to read all of it, or if that is
+ * more than half of memory, to read ahead. Never fails. */
+void filter_read_all(const struct filter *filter, unsigned layer);
 
 /* --- the staging areas of large layers (stage.c) --- */
 

@@ -61,24 +61,17 @@ static void advise(const struct bits *bits, uint64_t page, uint64_t pages, int a
     map_advise(bits->bytes + page * PAGE_BYTES, (size_t)(pages * PAGE_BYTES), advice);
 }
 
-void filter_read_ahead(const struct filter *filter, unsigned layer, uint64_t page, uint64_t pages)
+static bool fits_in_memory(const struct layer *layer)
 {
-    const struct bits *bits = filter_bits(filter, layer);
-    if (in_memory(filter))
-        return;
-    if (page == 0)
-        advise(bits, 0, bits->pages, MADV_SEQUENTIAL);
-    advise(bits, page, pages, MADV_POPULATE_READ);
+    return layer->plan.pages + layer->stage.pages <= machine_memory() / PAGE_BYTES / 2;
 }
 
-/* The stage, if it is used, lies before its layer. */
-static void read_all(struct filter *filter, unsigned i)
+/* Of a layer and, if it is used, its stage, which precedes it: where they are in the file. */
+static void find_data(const struct filter *filter, unsigned i, uint64_t *from, uint64_t *end)
 {
-    struct layer *layer = &filter->layers[i];
-    bool has_bits = layer_has_bits(filter, layer);
-    layer->to_read = stage_is_used(filter, i) ? layer->stage.at : layer->at;
-    layer->read_end = has_bits ? page_at(layer, layer->plan.pages) : layer->at;
-    layer->slice = SLICE_PAGES * PAGE_BYTES;
+    const struct layer *layer = &filter->layers[i];
+    *from = stage_is_used(filter, i) ? layer->stage.at : layer->at;
+    *end = layer_has_bits(filter, layer) ? page_at(layer, layer->plan.pages) : layer->at;
 }
 
 void filter_expect(struct filter *filter, uint64_t keys)
@@ -92,32 +85,51 @@ void filter_expect(struct filter *filter, uint64_t keys)
             continue;
         if (in_memory(filter) || bytes_of(layer) <= SMALL_BYTES)
             pages_use_huge(layer);
-        else if (layer->plan.pages + layer->stage.pages <= machine_memory() / PAGE_BYTES / 2)
-            read_all(filter, i);
+        else if (fits_in_memory(layer))
+            find_data(filter, i, &layer->to_read, &layer->read_end);
+        layer->slice = SLICE_PAGES * PAGE_BYTES;
         layer->in_bulk = true;
     }
 }
 
+/* Signals end it between pieces; then the run ends, too. */
+static uint64_t request(const struct filter *filter, uint64_t from, uint64_t end)
+{
+    enum { PIECE = 4 << 20 };
+    struct fault ignored;
+    while (from < end && filter_check_signals(filter, &ignored) == 0) {
+        uint64_t piece = end - from < PIECE ? end - from : PIECE;
+        io_read_ahead(filter->file.fd, from, piece);
+        from += piece;
+    }
+    return from;
+}
+
 void filter_read_slice(struct filter *filter)
 {
-    enum { READ_BYTES = 4 << 20 };
-    struct fault ignored;
     unsigned i = 0;
     while (i < filter->count && filter->layers[i].to_read == filter->layers[i].read_end)
         i++;
     if (i == filter->count || filter->warm)
         return;
     struct layer *layer = &filter->layers[i];
-    uint64_t slice = layer->slice, most = bytes_of(layer) / SLICE_OF;
-    layer->slice = slice < most / 2 ? 2 * slice : most;
-    for (uint64_t done = 0; done < slice && layer->to_read < layer->read_end; done += READ_BYTES) {
-        uint64_t left = layer->read_end - layer->to_read;
-        uint64_t bytes = left < READ_BYTES ? left : READ_BYTES;
-        if (filter_check_signals(filter, &ignored) != 0)
-            return;
-        io_read_ahead(filter->file.fd, layer->to_read, bytes);
-        layer->to_read += bytes;
-    }
+    uint64_t left = layer->read_end - layer->to_read, most = bytes_of(layer) / SLICE_OF;
+    uint64_t slice = layer->slice < left ? layer->slice : left;
+    layer->to_read = request(filter, layer->to_read, layer->to_read + slice);
+    layer->slice = layer->slice < most / 2 ? 2 * layer->slice : most;
+}
+
+void filter_read_all(const struct filter *filter, unsigned layer)
+{
+    const struct layer *its = &filter->layers[layer];
+    uint64_t from, end;
+    if (in_memory(filter))
+        return;
+    find_data(filter, layer, &from, &end);
+    if (fits_in_memory(its))
+        (void)request(filter, from, end);
+    else
+        advise(&its->bits, 0, its->plan.pages, MADV_SEQUENTIAL);
 }
 
 /* --- some pages, anywhere --- */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A megabyte is mapped and read at a time. */
+/* A megabyte is read at a time. */
 enum { SURVEY_PIECE = 256 };
 
 /* A sample of fewer keys tells their number less well than the counter. */
@@ -38,12 +38,12 @@ static double survey_pages(struct estimate *estimate, const struct filter *filte
     }
     if (most < bits->pages)
         return (double)bits->pages / fmax(1, (double)estimate->pages);
+    filter_read_all(filter, layer);
     (void)filter_count_staged(filter, layer, 0, bits->pages, staged, &ignored);
     estimate_expect(estimate, bits->pages);
     for (uint64_t page = 0; page < bits->pages && !signals_arrived(); page += SURVEY_PIECE) {
         uint64_t left = bits->pages - page;
         uint64_t pages = left < SURVEY_PIECE ? left : SURVEY_PIECE;
-        filter_read_ahead(filter, layer, page, pages);
         estimate_add(estimate, bits->bytes + page * PAGE_BYTES, pages);
     }
     return 1;

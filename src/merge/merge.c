@@ -288,11 +288,11 @@ struct merge *merge_new(struct filter *const *inputs, size_t count, struct filte
             source->layer = layer;
             source->bits = filter_bits(inputs[i], layer);
             source->plan = filter_plan(inputs[i], layer);
+            filter_read_all(inputs[i], layer);
             /* Keys in the stage are counted before those in the layer, to which a writer may move
              * them. */
             if (filter_count_staged(inputs[i], layer, 0, source->bits->pages, &staged, fault) != 0)
                 goto failed;
-            filter_read_ahead(inputs[i], layer, 0, 0);
             if (survey_joint(&source->bits, 1, SURVEY_ALL, &estimate) != 0) {
                 fault_errno(fault, filter_path(inputs[i]), NULL, EINTR);
                 goto failed;
