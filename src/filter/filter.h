@@ -106,9 +106,9 @@ bool filter_begins(int fd);
 void filter_expect(struct filter *filter, uint64_t keys);
 
 /* Reads ahead the next slice of layers that filter_expect chose, the first of 16 MB, later ones of
- * up to an eighth of a layer. To be called now and then. Takes a quarter of the time of reading it
- * if the disk is fast, nearly all if it is slow, and nothing once all is read. */
-void filter_read_slice(struct filter *filter);
+ * up to an eighth of a layer; or maps it for writing. To be called now and then. Takes a quarter of
+ * the time of reading it if the disk is fast, nearly all if it is slow, and nothing in the end. */
+void filter_next_slice(struct filter *filter);
 
 /* Before a run reads a layer from front to back: asks the system to read all of it, or if that is
  * more than half of memory, to read ahead. Never fails. */

@@ -60,8 +60,7 @@ struct stage {
     uint64_t pages;    /* 0: the layer has none */
     uint64_t at;       /* where it begins in the file */
     struct key *table; /* mapped, as it is in the file: little-endian */
-    bool unused;       /* this run does without the stage, */
-    bool many;         /* or has keys for nearly all its pages */
+    bool unused;       /* this run does without the stage */
     uint64_t ours;     /* the era in which this run allocated its blocks */
     uint64_t full;     /* the era in which this run found it full */
     uint64_t unplaced; /* keys for which this run found no place */
@@ -74,7 +73,8 @@ struct layer {
     size_t state_at;            /* where its state is in the metadata */
     bool in_bulk;               /* its pages were requested in bulk */
     uint64_t to_read, read_end; /* where what remains to be read ahead lies in the file, */
-    uint64_t slice;             /* and how many bytes of it come next */
+    uint64_t slice;             /* and how many bytes of it come next; 0: in_bulk by other means */
+    uint64_t added, mapped;     /* keys that this run added; pages that are mapped for writing */
     bool began_empty; /* with a stage: the layer had no data when this run opened the file */
     bool asked, two;  /* whether it holds two generations (growth.h) was asked; it does */
     struct stage stage;
@@ -108,6 +108,7 @@ struct filter {
     struct filter_watch watch;
     bool settling;                   /* see "Settling" below */
     bool asked;                      /* pages were requested before */
+    uint64_t expected;               /* keys in this run */
     bool warm;                       /* those of the last batch were in memory; */
     uint64_t waits;                  /* faults that had waited for the disk by then */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
@@ -391,11 +392,6 @@ void pages_set(struct filter *filter, struct layer *layer, const struct key *key
  * filter_check_signals. */
 int pages_populate_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
                             uint64_t end, struct fault *fault);
-
-/* Maps a stage for writing if this run has keys for nearly all its pages, which takes a quarter of
- * the time of as many page faults. Returns as above. */
-int pages_populate_stage(const struct filter *filter, const struct stage *stage,
-                         struct fault *fault);
 
 /* Begins to write pages from..end of a layer to the disk; waits until the disk has begun. Returns
  * as above. */

@@ -132,8 +132,7 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
         if (i < n)
             __builtin_prefetch(&stage->table[home_of(stage, keys[i])]);
         size_t k = i - AHEAD;
-        if (i >= AHEAD && !seen[k] && keys[k].lo != 0 &&
-            find_place(stage, keys[k], &there) != NULL)
+        if (i >= AHEAD && !seen[k] && keys[k].lo != 0 && find_place(stage, keys[k], &there) != NULL)
             seen[k] = there;
     }
     fence_for_others();
@@ -177,6 +176,7 @@ void stage_set(struct filter *filter, unsigned number, const struct key *keys, s
         pages_set(filter, layer, keys, n);
         return;
     }
+    layer->added += n;
     for (size_t i = 0; i < n + AHEAD; i++) {
         bool there = false;
         if (i < n)
@@ -344,5 +344,6 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
         stage->unused = msync(filter->metadata, FLIGHT_AT, MS_SYNC) != 0;
     }
     stage->ours = stage->unused ? 0 : era;
-    return stage->unused ? 0 : pages_populate_stage(filter, stage, fault);
+    filter->layers[number].mapped = 0;
+    return 0;
 }

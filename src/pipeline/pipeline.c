@@ -441,7 +441,7 @@ static void expect_lines(struct pipeline *pipeline, const struct input *input,
         if (pipeline->expected < 2 * read)
             pipeline->expected = 2 * read;
     }
-    filter_read_slice(pipeline->plan.filter);
+    filter_next_slice(pipeline->plan.filter);
 }
 
 /* If lines are printed or handed over, all inputs have the same columns. A header line that comes
