@@ -280,7 +280,7 @@ END
     local label ns memory times='' memories=''
     # recorded LABEL: nanoseconds per line and peak memory, as the pages write them.
     recorded() {
-        label=$1 awk -F ' [|] ' '$1 == "| " ENVIRON["label"] && NF == 6 {
+        label=$1 awk -F ' [|] ' '$1 == "| " ENVIRON["label"] && NF >= 6 {
             print $3, $5 < 1000 ? $5 " MB" : sprintf("%.1f GB", $5 / 1000)
         }' "$repository/tests/bench/RESULTS.md"
     }
@@ -295,6 +295,7 @@ END
     done | cut -d' ' -f1 | xargs >wanted
     sed -n '/^\.\\" speed:/,/^\.It/s/[^0-9]*\([0-9.]*\) ns[^0-9]*/\1 /gp' "$repository/man/unseen-filters.7" | xargs >quoted
     same quoted wanted
+    ! grep -F '**no**: ?' "$repository/tests/bench/RESULTS.md" || complain "no reason in tests/bench/reasons.txt"
     cp "$repository"/tests/bench/{plot,RESULTS.md} . && ./plot
     cmp results.svg "$repository/tests/bench/results.svg"
 }

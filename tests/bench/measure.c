@@ -1,7 +1,7 @@
 /*
  * measure - runs commands in turns, and says how long they took and what they used.
  *
- *     measure [-n ROUNDS] [-l] COMMAND...
+ *     measure [-n ROUNDS] [-k] COMMAND...
  *     measure -p LINES COMMAND...
  *
  * A COMMAND is one argument, cut at blanks; without a shell, which costs as much as what is to be
@@ -11,12 +11,14 @@
  *
  * PREPARATION is given to sh -c before each round, and not measured; ROUND in its environment is
  * the number of the round, from 1. @CPU pins all the programs to one processor. Output goes to
- * /dev/null; with -l, lines are counted.
+ * /dev/null; with -k, the keys in it are counted: a line of genlines is known by its first run of
+ * digits, also in a row that begins with it, and in a member id.
  *
  * Each round runs all commands once, one after the other, so that what disturbs the machine
  * disturbs all of them. For each command prints a line: status (0, or the first other exit status),
  * then the median of microseconds, the least and the most, the largest peak of memory of one
- * program in KB, and the medians of bytes read from disk, pages dirtied in bytes, and lines.
+ * program in KB, and the medians of bytes read from disk, pages dirtied in bytes, microseconds of
+ * CPU, page faults, keys, and keys that came more than once.
  *
  * With -p the commands, one program each, all run at the same time on one processor, and the next
  * line is sent only after the last one came out. They take turns of BLOCK lines, in changing order,
@@ -43,7 +45,7 @@ enum {
     ARGUMENTS_MAX = 64,
     PROGRAMS_MAX = 8,
     COMMANDS_MAX = 64,
-    BLOCK_BYTES = 1 << 16,
+    NUMBERS = 1 << 28, /* of genlines: greater ones are no keys */
     LINE_MAX_BYTES = 100,
     BLOCK = 100
 };
@@ -57,7 +59,7 @@ struct command {
     int cpu; /* or -1 */
 };
 
-enum { WALL, READ, DIRTIED, LINES, FIGURES };
+enum { WALL, READ, DIRTIED, CPU, FAULTS, KEYS, TWICE, FIGURES };
 
 struct result {
     int64_t *rounds[FIGURES];
@@ -66,7 +68,7 @@ struct result {
 };
 
 static unsigned rounds = 1;
-static bool count_lines;
+static bool count_keys;
 
 static _Noreturn void die(const char *what)
 {
@@ -145,7 +147,7 @@ static pid_t spawn(char *const *arguments, int in, int out)
     return pid;
 }
 
-/* Starts all programs; returns the end of the last one's output if lines are counted, else -1. */
+/* Starts all programs; returns the end of the last one's output if keys are counted, else -1. */
 static int start(const struct command *command, pid_t pids[PROGRAMS_MAX])
 {
     int in = open_or_die(command->input != NULL ? command->input : "/dev/null", O_RDONLY);
@@ -153,7 +155,7 @@ static int start(const struct command *command, pid_t pids[PROGRAMS_MAX])
     for (unsigned i = 0; i < command->count; i++) {
         int ends[2] = {-1, -1};
         bool last = i + 1 == command->count;
-        if (last && !count_lines)
+        if (last && !count_keys)
             ends[1] = open_or_die("/dev/null", O_WRONLY);
         else if (pipe2(ends, O_CLOEXEC) != 0)
             die("pipe");
@@ -167,16 +169,31 @@ static int start(const struct command *command, pid_t pids[PROGRAMS_MAX])
     return from;
 }
 
-static int64_t read_lines(int fd)
+/* The number of the line of genlines that is in this one, or NUMBERS. */
+static unsigned long number_in(const char *line)
 {
-    static char block[BLOCK_BYTES];
-    int64_t lines = 0;
-    ssize_t got;
-    while ((got = read(fd, block, sizeof block)) > 0)
-        for (const char *at = block; (at = memchr(at, '\n', (size_t)(block + got - at))); at++)
-            lines++;
-    close(fd);
-    return lines;
+    const char *id = strstr(line, "id\":");
+    line = id != NULL ? id : line;
+    line += strcspn(line, "0123456789");
+    return *line != '\0' ? strtoul(line, NULL, 10) : NUMBERS;
+}
+
+static void read_keys(int fd, struct result *result, unsigned round)
+{
+    FILE *from = fdopen(fd, "r");
+    unsigned char *times = calloc(NUMBERS, 1);
+    char *line = NULL;
+    size_t size = 0;
+    if (from == NULL || times == NULL)
+        die("memory");
+    while (getline(&line, &size, from) > 0) {
+        unsigned long number = number_in(line);
+        if (number < NUMBERS && times[number] < 2)
+            result->rounds[times[number]++ == 0 ? KEYS : TWICE][round]++;
+    }
+    free(line);
+    free(times);
+    fclose(from);
 }
 
 /* In nanoseconds. */
@@ -185,6 +202,11 @@ static int64_t clock_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t microseconds(struct timeval time)
+{
+    return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
 }
 
 static void collect(pid_t pid, struct result *result, unsigned round)
@@ -196,6 +218,8 @@ static void collect(pid_t pid, struct result *result, unsigned round)
             die("wait4");
     result->rounds[READ][round] += usage.ru_inblock * 512;
     result->rounds[DIRTIED][round] += usage.ru_oublock * 512;
+    result->rounds[CPU][round] += microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+    result->rounds[FAULTS][round] += usage.ru_minflt + usage.ru_majflt;
     if (usage.ru_maxrss > result->peak)
         result->peak = usage.ru_maxrss;
     if (result->status == 0)
@@ -219,7 +243,7 @@ static void run(const struct command *command, struct result *result, unsigned r
     int64_t started = clock_now();
     int from = start(command, pids);
     if (from >= 0)
-        result->rounds[LINES][round] = read_lines(from);
+        read_keys(from, result, round);
     /* The clock stops when the last of the pipe ends; only then is anything else looked at. */
     if (waitid(P_PID, (id_t)pids[command->count - 1], &info, WEXITED | WNOWAIT) != 0)
         die("waitid");
@@ -239,15 +263,14 @@ static int compare(const void *a, const void *b)
 
 static void tell(struct result *result)
 {
-    int64_t median[FIGURES];
-    for (unsigned i = 0; i < FIGURES; i++) {
+    for (unsigned i = 0; i < FIGURES; i++)
         qsort(result->rounds[i], rounds, sizeof *result->rounds[i], compare);
-        median[i] = result->rounds[i][rounds / 2];
-    }
-    printf("%d %lld %lld %lld %lld %lld %lld %lld\n", result->status, (long long)median[WALL],
-           (long long)result->rounds[WALL][0], (long long)result->rounds[WALL][rounds - 1],
-           (long long)result->peak, (long long)median[READ], (long long)median[DIRTIED],
-           (long long)median[LINES]);
+    const int64_t *wall = result->rounds[WALL];
+    printf("%d %lld %lld %lld %lld", result->status, (long long)wall[rounds / 2],
+           (long long)wall[0], (long long)wall[rounds - 1], (long long)result->peak);
+    for (unsigned i = WALL + 1; i < FIGURES; i++)
+        printf(" %lld", (long long)result->rounds[i][rounds / 2]);
+    printf("\n");
 }
 
 /* --- a line in, a line out --- */
@@ -321,16 +344,16 @@ int main(int argc, char **argv)
     static struct command commands[COMMANDS_MAX];
     static struct result results[COMMANDS_MAX];
     bool there_and_back = false;
-    for (int option; (option = getopt(argc, argv, "n:lp:")) != -1;)
-        if (option == 'l')
-            count_lines = true;
+    for (int option; (option = getopt(argc, argv, "n:kp:")) != -1;)
+        if (option == 'k')
+            count_keys = true;
         else if (option != '?') {
             rounds = number(optarg);
             there_and_back = option == 'p';
         }
     unsigned count = (unsigned)(argc - optind);
     if (rounds == 0 || count == 0 || count > COMMANDS_MAX) {
-        fprintf(stderr, "usage: measure [-n ROUNDS] [-l] | -p LINES COMMAND...\n");
+        fprintf(stderr, "usage: measure [-n ROUNDS] [-k] | -p LINES COMMAND...\n");
         return 2;
     }
     for (unsigned i = 0; i < count; i++) {
