@@ -233,6 +233,8 @@ END
     exits 0 unseen --create -p 1e-9 g.bf <in
     says 'g\.bf: created \('
     same "$out" in
+    exits 0 unseen create -n 300000 -p 1e-9 n.bf
+    holds "$(stat -c %s g.bf) > 1.5 * $(stat -c %s n.bf) && $(stat -c %s g.bf) <= 3 * $(stat -c %s n.bf)"
     succeeds unseen -p 1e-9 <in
     same "$out" in
     exits 0 unseen --create -n 1000 -p 0.05 a.bf more.txt

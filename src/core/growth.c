@@ -5,9 +5,12 @@
 #define SHARE_GIVEN 0.15
 #define SHARE_OPEN 0.5
 #define RATIO 0.8
-/* Size of the filter after growing, as a multiple of a single layer for the present keys. */
+/* Size of the filter after growing, as a multiple of a single layer for the present keys; and for
+ * at least so many keys in a file of which no n was given. Not 3, as a file has other parts. */
 #define SIZE_AFTER 2.15
-/* Below this many pages in all (60 MB) a filter grows eightfold. */
+#define SIZE_AFTER_OPEN 2.9
+enum { LEAST_KEYS_OPEN = 300000 };
+/* Other filters below this many pages in all (60 MB) grow eightfold. */
 enum { SMALL_PAGES = 15360, SMALL_FACTOR = 7 };
 
 unsigned growth_first_layers(const struct filter_plan *plan)
@@ -204,13 +207,17 @@ int growth_next(const struct filter_plan *plan, unsigned index, uint64_t pages, 
         wanted = pages / 2 + 1;
     } else {
         struct geometry geometry = layer_geometry(plan, plan->rate);
-        double total = SIZE_AFTER * (double)sizing_pages(geometry, keys, plan->rate);
+        bool open = plan->capacity == 0 && !plan->in_memory;
+        uint64_t hold = open ? larger(keys, LEAST_KEYS_OPEN) : keys;
+        double total = (open ? SIZE_AFTER_OPEN : SIZE_AFTER) *
+                       (double)sizing_pages(geometry, hold, plan->rate);
         wanted = total > (double)pages ? (uint64_t)(total - (double)pages) : 0;
-        if (pages < SMALL_PAGES)
+        if (!open && pages < SMALL_PAGES)
             wanted = larger(wanted, smaller(pages * SMALL_FACTOR, SMALL_PAGES - pages));
         /* At high rates, the size that was promised is used up after a few layers; grow all the
          * same. And however many keys a damaged file claims, it grows at most eightfold. */
-        wanted = smaller(larger(wanted, pages / 8 * 3 + 1), pages * SMALL_FACTOR);
+        uint64_t least = open ? pages / 2 : pages / 8 * 3;
+        wanted = smaller(larger(wanted, least + 1), pages * SMALL_FACTOR);
     }
     *layer = layer_without_capacity(plan, index, wanted);
     /* A file of unknown origin may have any number of pages for a few keys. */

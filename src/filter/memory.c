@@ -71,6 +71,7 @@ struct filter *filter_memory(const struct header *header, const struct filter_wa
         return NULL;
     filter->header = *header;
     filter->header.plan.staged = false; /* stages save writes to a disk */
+    filter->header.plan.in_memory = true;
     filter->kernel = kernel_for(header->plan.geometry);
     struct filter_plan plan = filter->header.plan;
     unsigned count = growth_first_layers(&plan);
