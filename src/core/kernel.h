@@ -1,5 +1,5 @@
 /*
- * kernel - the inner loops: find the lines or rows of a buffer, or the tokens of lines of JSON;
+ * kernel - the inner loops: find the lines or rows of a buffer, URLs, or the tokens of lines of JSON;
  * test keys, set keys, count bits.
  *
  * Each loop exists in several versions with the same results: a plain one, which runs on every
@@ -40,6 +40,18 @@ struct token_scan {
     bool stray;   /* some escape is in no string */
 };
 
+/* Which of 64 bytes of a URL are slashes, or dots; keep their form anywhere, or in a host, too. */
+struct url_masks {
+    uint64_t slashes, dots, kept, of_host;
+};
+
+/* The last two as sets of ASCII: for each low half of a byte, a bit for each high half from 2 to 7.
+ * Not kept are control bytes, blanks and one of " # % ' < > [ \ ] ^ ` { | }; in a host neither one
+ * of ! $ ~ and bytes from : to `. */
+#define URL_KEPT 46, 63, 62, 62, 63, 62, 63, 62, 63, 63, 63, 23, 21, 23, 53, 31
+#define URL_OF_HOST 34, 50, 50, 50, 50, 50, 51, 50, 51, 51, 49, 17, 17, 17, 17, 17
+#define URL_HALVES 0, 0, 1, 2, 4, 8, 16, 32, 0, 0, 0, 0, 0, 0, 0, 0
+
 /* Room for tokens that is always enough for some. */
 enum { TOKENS_LEAST = 64 + 16 };
 
@@ -62,9 +74,15 @@ struct kernel {
 
     /* Finds a column, from 1 on, of n rows that lie end to end, of which none is ROW_ODD; such rows
      * are passed over. A byte order mark at the beginning of a row, and CRs at its end, are no part
-     * of it. The last delimiter is not read. */
+     * of it. The last delimiter is not read. If `kinds` is NULL, these are lines, not rows: quotes,
+     * marks and CRs are bytes as others. */
     void (*column)(const char *bytes, const size_t *starts, const uint8_t *kinds, size_t n,
                    char separator, size_t column, struct row_field *fields);
+
+    /* How many of n lines that lie end to end, from the first on, are URLs in normal form of at most
+     * `longest` bytes. It stops at others, and at some that are normal, too (url_is_normal in
+     * key/url.h). NULL where it would not be faster than that. */
+    size_t (*urls)(const char *bytes, const size_t *starts, size_t n, size_t longest);
 
     /* Finds the tokens of lines of JSON, from scan->at on: brackets, colons and commas outside
      * strings; where a string, a number or a word begins, or anything else that is no blank; in

@@ -17,6 +17,7 @@
 #define FIRST_BIT _tzcnt_u64
 #define CONTROL_MASK avx2_control_mask
 #define PUNCTUATION_MASK avx2_punctuation_mask
+#define URL_MASKS avx2_url_masks
 
 struct avx2_fields {
     __m256i wanted; /* 32-bit lane t: 1 if t < f, else 0 */
@@ -132,6 +133,32 @@ KERNEL_TARGET
 static inline uint64_t avx2_punctuation_mask(const char *bytes)
 {
     return (uint64_t)avx2_punctuation(bytes + 32) << 32 | avx2_punctuation(bytes);
+}
+
+/* For bytes above ASCII a shuffle gives 0. */
+KERNEL_TARGET
+static inline uint64_t avx2_in_set(const char *bytes, __m128i set)
+{
+    const __m256i low = _mm256_broadcastsi128_si256(set);
+    const __m256i halves = _mm256_broadcastsi128_si256(_mm_setr_epi8(URL_HALVES));
+    uint64_t out[2];
+    for (unsigned i = 0; i < 2; i++) {
+        __m256i part = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32 * i));
+        __m256i high = _mm256_and_si256(_mm256_srli_epi16(part, 4), _mm256_set1_epi8(15));
+        __m256i both = _mm256_and_si256(_mm256_shuffle_epi8(low, part),
+                                        _mm256_shuffle_epi8(halves, high));
+        __m256i none = _mm256_cmpeq_epi8(both, _mm256_setzero_si256());
+        out[i] = (uint32_t)_mm256_movemask_epi8(none);
+    }
+    return ~(out[1] << 32 | out[0]);
+}
+
+KERNEL_TARGET
+static inline struct url_masks avx2_url_masks(const char *bytes)
+{
+    return (struct url_masks){avx2_delimiter_mask(bytes, '/'), avx2_delimiter_mask(bytes, '.'),
+                              avx2_in_set(bytes, _mm_setr_epi8(URL_KEPT)),
+                              avx2_in_set(bytes, _mm_setr_epi8(URL_OF_HOST))};
 }
 
 /* The product with 64 ones, without carries: bit i is the sum of the quotes up to bit i. */

@@ -20,6 +20,7 @@
 #define STORE_BITS avx512_store_bits
 #define CONTROL_MASK avx512_control_mask
 #define PUNCTUATION_MASK avx512_punctuation_mask
+#define URL_MASKS avx512_url_masks
 
 struct avx512_fields {
     __mmask8 wanted; /* bit t: t < f */
@@ -101,6 +102,25 @@ static inline uint64_t avx512_punctuation_mask(const char *bytes)
                     _mm512_cmpeq_epi8_mask(part, _mm512_set1_epi8(','));
     __asm__("" : "+r"(mask));
     return mask;
+}
+
+/* For bytes above ASCII a shuffle gives 0. Loaded once: most of these loads cross cache lines. */
+KERNEL_TARGET
+static inline struct url_masks avx512_url_masks(const char *bytes)
+{
+    const __m512i kept = _mm512_broadcast_i32x4(_mm_setr_epi8(URL_KEPT));
+    const __m512i of_host = _mm512_broadcast_i32x4(_mm_setr_epi8(URL_OF_HOST));
+    const __m512i halves = _mm512_broadcast_i32x4(_mm_setr_epi8(URL_HALVES));
+    __m512i part = _mm512_loadu_si512(bytes);
+    __asm__("" : "+v"(part));
+    __m512i high = _mm512_and_si512(_mm512_srli_epi16(part, 4), _mm512_set1_epi8(15));
+    __m512i half = _mm512_shuffle_epi8(halves, high);
+    return (struct url_masks){
+        _mm512_cmpeq_epi8_mask(part, _mm512_set1_epi8('/')),
+        _mm512_cmpeq_epi8_mask(part, _mm512_set1_epi8('.')),
+        _mm512_test_epi8_mask(_mm512_shuffle_epi8(kept, part), half),
+        _mm512_test_epi8_mask(_mm512_shuffle_epi8(of_host, part), half),
+    };
 }
 
 KERNEL_TARGET

@@ -13,6 +13,8 @@
  *   WITHIN_MASK(quotes)                64 bits: bit i is the parity of the quotes up to bit i
  *   CONTROL_MASK(bytes)                64 bits: which of 64 bytes are below 0x20
  *   PUNCTUATION_MASK(bytes)            64 bits: which of 64 bytes are one of {}[]:,
+ *   URL_MASKS(bytes)                   struct url_masks of 64 bytes; without it, there is no loop for
+ *                                      URLs
  *   FIRST_BIT(word)                    trailing zeros of 64 bits; of 0 any number
  *   STORE_BITS(out, first, word)       stores the number of each bit of 64 plus `first`, from the
  *                                      lowest on; may write up to 64 numbers and 16 more
@@ -532,7 +534,8 @@ INLINE void find_column(const char *bytes, size_t limit, size_t first, size_t en
     for (size_t at = first; at < end; at += 64) {
         char last[64];
         const char *chunk = bytes + at;
-        uint64_t valid = end - at < 64 ? (UINT64_C(1) << (end - at)) - 1 : UINT64_MAX;
+        /* Without a branch: whether a row has more than 64 bytes cannot be predicted. */
+        uint64_t valid = ((UINT64_C(1) << (end - at) % 64) - 1) | ((uint64_t)0 - (end - at >= 64));
         if (limit - at < 64)
             chunk = memcpy(last, chunk, limit - at);
         uint64_t ends = DELIMITER_MASK(chunk, separator) & valid;
@@ -562,6 +565,10 @@ static void kernel_column(const char *bytes, const size_t *starts, const uint8_t
 {
     for (size_t i = 0; i < n; i++) {
         size_t first = starts[i], end = starts[i + 1] - 1;
+        if (kinds == NULL) {
+            find_column(bytes, starts[n] - 1, first, end, false, separator, column, &fields[i]);
+            continue;
+        }
         if ((kinds[i] & ROW_ODD) != 0)
             continue;
         first += mark_length(bytes + first, end - first);
@@ -573,6 +580,58 @@ static void kernel_column(const char *bytes, const size_t *starts, const uint8_t
             find_column(bytes, starts[n] - 1, first, end, false, separator, column, &fields[i]);
     }
 }
+
+/* --- URLs --- */
+
+#ifdef URL_MASKS
+/* As url_is_normal in key/url.h, but with any % it is false. Takes 128 bytes at a time: whether a
+ * URL has more than 64 cannot be predicted. The last lines are left to that function. */
+INLINE bool is_normal_url(const char *bytes, size_t limit, size_t at, size_t end)
+{
+    enum { STEP = 128 };
+    const uint8_t *line = (const uint8_t *)bytes + at;
+    uint64_t before = 1; /* whether the last byte was a slash */
+    if (end - at < 8)
+        return false;
+    size_t secure = line[4] == 's';
+    if (load32(line) != 0x70747468 || load32(line + 3 + secure) >> 8 != 0x2f2f3a)
+        return false;
+    at += 7 + secure;
+    for (bool is_host = true; at < end || is_host; at += STEP, is_host = false) {
+        if (limit - at < STEP)
+            return false;
+        const struct url_masks low = URL_MASKS(bytes + at), high = URL_MASKS(bytes + at + 64);
+        const size_t left = end - at;
+        const uint64_t some = (UINT64_C(1) << left % 64) - 1, two = (uint64_t)0 - (left >= 64);
+        const uint64_t valid = some | two, more = (some & two) | ((uint64_t)0 - (left >= STEP));
+        uint64_t odd = ((low.dots & (low.slashes << 1 | before)) | ~low.kept) & valid;
+        odd |= ((high.dots & (high.slashes << 1 | low.slashes >> 63)) | ~high.kept) & more;
+        before = high.slashes >> 63;
+        if (is_host) {
+            const uint64_t slash = low.slashes & valid;
+            const uint64_t host = slash ^ (slash - 1); /* and its slash */
+            if (host == 1 || host >> 32 != 0)
+                return false;
+            odd |= ~low.of_host & host;
+        }
+        if (odd != 0)
+            return false;
+    }
+    return true;
+}
+
+KERNEL_TARGET
+static size_t kernel_urls(const char *bytes, const size_t *starts, size_t n, size_t longest)
+{
+    size_t i = 0;
+    while (i < n && starts[i + 1] - starts[i] <= longest + 1 &&
+           is_normal_url(bytes, starts[n] - 1, starts[i], starts[i + 1] - 1))
+        i++;
+    return i;
+}
+#else
+#define kernel_urls NULL
+#endif
 
 /* --- lines of JSON --- */
 
@@ -691,6 +750,7 @@ const struct kernel KERNEL_STRUCT = {
     .split = kernel_split,
     .rows = kernel_rows,
     .column = kernel_column,
+    .urls = kernel_urls,
     .tokens = kernel_tokens,
     .test = kernel_test,
     .set = kernel_set,

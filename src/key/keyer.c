@@ -271,9 +271,19 @@ hash_one(struct span key, bool made, const struct hashes *hashes, unsigned count
     }
 }
 
+/* The field that was found in a line; or if the recipe's range has no end, all of the line from
+ * there on. Returns false if there is none, or an empty one, as fields_select does. */
+static inline bool take_field(const struct recipe *recipe, const char *bytes,
+                              const struct row_field *field, struct span line, struct span *key)
+{
+    const char *end = recipe->range[0].last != 0 ? bytes + field->end : span_end(line);
+    *key = span_between(bytes + field->first, end);
+    return field->found && key->length > 0 && *key->bytes != recipe->separator;
+}
+
 /* Hashes the keys of up to GROUP lines, of which the first is line `from` of the hashes: together
  * where keys are as they stand in their lines. `column` is the only column that is wanted of rows,
- * and all of the key; else 0. */
+ * or the first of lines, and all of the key; else 0. */
 enum { GROUP = 64 };
 static void hash_group(struct keyer *keyer, size_t column, const char *bytes, const size_t *starts,
                        const uint8_t *kinds, size_t n, const struct hashes *hashes, unsigned count,
@@ -294,7 +304,9 @@ static void hash_group(struct keyer *keyer, size_t column, const char *bytes, co
         if (i < n) {
             const uint8_t kind = kinds != NULL ? kinds[i] : ROW_ODD;
             line = key = line_of(bytes, starts, i);
-            if (column == 0 || (kind & ROW_ODD) != 0)
+            if (column != 0 && kinds == NULL)
+                why = take_field(recipe, bytes, &fields[i], line, &key) ? HAS_KEY : NO_KEY;
+            else if (column == 0 || (kind & ROW_ODD) != 0)
                 why = make_key(keyer, kind, &key);
             else if (csv_take_field(recipe, bytes, &fields[i], keyer->text, &key))
                 why = HAS_KEY;
@@ -319,21 +331,26 @@ static void hash_group(struct keyer *keyer, size_t column, const char *bytes, co
 static void hash_runs(struct keyer *keyer, bool whole, const char *bytes, const size_t *starts,
                       size_t n, const struct hashes *hashes, unsigned count, uint8_t *no_key)
 {
-    for (size_t i = 0, first = 0;; first = ++i) {
-        if (whole)
-            i = n;
-        while (i < n && url_is_normal(line_of(bytes, starts, i)))
+    for (size_t i = 0, first = 0; i < n; first = i) {
+        const size_t end = whole || n - i < GROUP ? n : i + GROUP;
+        while (i < end && !whole) {
+            if (keyer->kernel->urls != NULL)
+                i += keyer->kernel->urls(bytes, starts + i, end - i, URL_MAX);
+            if (i == end || !url_is_normal(line_of(bytes, starts, i)))
+                break;
             i++;
+        }
+        i = whole ? n : i;
         memset(no_key + first, HAS_KEY, i - first);
         for (unsigned h = 0; h < count; h++)
             hash_lines(bytes, starts + first, i - first, hashes[h].hashers.key,
                        hashes[h].keys + first);
-        if (i == n)
-            return;
+        if (i == end)
+            continue;
         struct span line = line_of(bytes, starts, i), key = line;
         const bool made = make_url(keyer, &key);
         no_key[i] = made ? HAS_KEY : (uint8_t)reason(&keyer->recipe, line, NO_KEY);
-        hash_one(made ? key : line, made, hashes, count, i);
+        hash_one(made ? key : line, made, hashes, count, i++);
     }
 }
 
@@ -349,11 +366,15 @@ void keyer_hash(struct keyer *keyer, const char *bytes, const size_t *starts, co
         hash_runs(keyer, whole, bytes, starts, n, hashes, count, no_key);
         return;
     }
-    /* --csv, one column and nothing else */
-    const size_t column = recipe->syntax == SYNTAX_CSV && recipe->profile == PROFILE_LINE &&
-                                  !recipe->fold && keyer->without == NULL && kinds != NULL
-                              ? csv_single_column(recipe, &keyer->columns)
-                              : 0;
+    /* --csv, one column and nothing else; or -t with -f N or -f N- */
+    const bool bare = recipe->profile == PROFILE_LINE && !recipe->fold && keyer->without == NULL;
+    const struct field_range range = recipe->range[0];
+    size_t column = 0;
+    if (bare && recipe->syntax == SYNTAX_CSV && kinds != NULL)
+        column = csv_single_column(recipe, &keyer->columns);
+    else if (bare && recipe->syntax == SYNTAX_FIELDS && kinds == NULL && recipe->separated &&
+             !recipe->trim && recipe->ranges == 1 && (range.last == 0 || range.last == range.first))
+        column = range.first;
     for (size_t i = 0; i < n; i += GROUP)
         hash_group(keyer, column, bytes, starts + i, kinds != NULL ? kinds + i : NULL,
                    n - i < GROUP ? n - i : GROUP, hashes, count, i, no_key + i);

@@ -72,6 +72,28 @@ static bool text_is(struct key_text text, const char *bytes, size_t length)
     return text.length == length && memcmp(text.bytes, bytes, length) == 0;
 }
 
+/* What keyer_hash makes of a line before others, which have only the byte `next`, is the hash of
+ * what keyer_text makes of it. */
+static void check_hash(struct keyer *keyer, const char *line, size_t length, struct key_text text,
+                       char next)
+{
+    enum { BEHIND = 200 };
+    const struct hashers hashers = hashers_of_keys(hasher_xxh3(0));
+    const size_t starts[] = {0, length + 1, length + 1 + BEHIND};
+    char *bytes = malloc(starts[2]);
+    struct key wanted = hash_key(text.bytes, text.length,
+                                 text.no_key == HAS_KEY ? hashers.key : hashers.line);
+    struct key keys[2];
+    uint8_t no_key[2];
+    if (bytes == NULL || keyer_reserve(keyer, starts[2]) != 0)
+        exit(1);
+    memset(mempcpy(bytes, line, length), next, BEHIND + 1);
+    keyer_hash(keyer, bytes, starts, NULL, 2, &(struct hashes){hashers, keys}, 1, no_key);
+    tap_check(memcmp(&keys[0], &wanted, sizeof wanted) == 0 && no_key[0] == text.no_key,
+              "'%.*s' has another hash than its key", (int)length, line);
+    free(bytes);
+}
+
 /* Checks what counts of `line`; NULL: it has no key. */
 static void check_bytes(struct recipe recipe, const char *line, size_t length, const char *key,
                         size_t key_length)
@@ -88,6 +110,10 @@ static void check_bytes(struct recipe recipe, const char *line, size_t length, c
     else
         tap_check(text_is(text, key, key_length), "%s: '%.*s' gives '%.*s', not '%s'", options,
                   (int)length, line, (int)text.length, text.bytes, key);
+    struct keyer *second = keyer_of(recipe);
+    if (recipe.syntax == SYNTAX_FIELDS)
+        check_hash(second, line, length, text, recipe.separated ? recipe.separator : '\n');
+    keyer_free(second);
     keyer_free(keyer);
 }
 

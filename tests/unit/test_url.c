@@ -1,6 +1,7 @@
 /* URLs: what is seen 16 bytes at once is what the plain rules say of each byte, and a yes of
  * url_is_normal means that url_write changes nothing; the normal form is its own; and it keeps to
  * its room. TEST_URLS is the number of random lines, 200,000 if it is not set. */
+#include "core/kernel.h"
 #include "key/url.h"
 
 #include "key/ipv6.h"
@@ -73,6 +74,24 @@ static bool url_is_same(struct span line)
     return made.length == line.length && memcmp(made.bytes, line.bytes, line.length) == 0;
 }
 
+/* The kernels find the same, but for URLs with %: of two lines, of which the second is no URL, and
+ * has only slashes, or bytes that no URL has. */
+static void check_kernels(struct span line, bool wanted)
+{
+    enum { SECOND = 256 };
+    static char bytes[URL_MAX + 2 + SECOND];
+    const size_t starts[] = {0, line.length + 1, line.length + 1 + SECOND};
+    const struct kernel *kernels[KERNELS_MAX];
+    size_t n = line.length <= URL_MAX + 1 ? 2 * kernel_all(kernels) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct kernel *kernel = kernels[i / 2];
+        memset(mempcpy(bytes, line.bytes, line.length), i % 2 ? '<' : '/', SECOND);
+        tap_check(kernel->urls == NULL || kernel->urls(bytes, starts, 2, URL_MAX) == (size_t)wanted,
+                  "%s: not %d for %zu bytes '%.*s'", kernel->name, wanted, line.length,
+                  (int)line.length, line.bytes);
+    }
+}
+
 /* --- both --- */
 
 static bool check_at(struct span line)
@@ -82,6 +101,7 @@ static bool check_at(struct span line)
               (int)line.length, line.bytes);
     tap_check(!wanted || url_is_same(line), "not in normal form: '%.*s'", (int)line.length,
               line.bytes);
+    check_kernels(line, wanted && memchr(line.bytes, '%', line.length) == NULL);
     return wanted;
 }
 
