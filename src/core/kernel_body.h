@@ -205,28 +205,68 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, FI
         BLOCK_ADD(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
 }
 
-/* A run of keys is tested block by block if the keys before it were mostly new: then the first
- * block usually decides, and no other is fetched. Otherwise all are tested without a branch. */
+/* The blocks after the first. */
+INLINE void prefetch_rest(const struct bits *bits, struct key key, unsigned blocks)
+{
+    const uint8_t *page = page_of(bits, key);
+    struct walk walk = walk_start(key);
+    UNROLL
+    for (unsigned j = 1; j < blocks; j++) {
+        walk_next(&walk);
+        __builtin_prefetch(page + (size_t)walk.block * BLOCK_BYTES);
+    }
+}
+
+INLINE unsigned key_test_rest(const struct bits *bits, struct key key, unsigned blocks,
+                              FIELDS fields)
+{
+    const uint8_t *page = page_of(bits, key);
+    struct walk walk = walk_start(key);
+    unsigned all = 1;
+    UNROLL
+    for (unsigned j = 1; j < blocks; j++) {
+        walk_next(&walk);
+        all &= BLOCK_HAS(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
+    }
+    return all;
+}
+
+/* Keys are tested in runs of this length. */
 #define RUN 32
 
+/* The first block tells nearly all keys that are new, and then no other need be fetched. So a run
+ * is tested in two steps, without a branch that half of its keys would take: the first blocks,
+ * which lists the keys that may be in, and has their other blocks fetched; and these, after the
+ * next run. Only where nearly all keys of a run were in, the next is tested in one step. */
 INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n, uint8_t *seen,
                       unsigned blocks)
 {
     FIELDS fields = FIELDS_START(bits->geometry.fields);
-    unsigned early = 0;
-    prefetch_first(bits, keys, n, blocks);
-    for (size_t from = 0; from < n; from += RUN) {
-        size_t end = n - from < RUN ? n : from + RUN;
-        unsigned old = 0;
+    size_t lists[2][RUN], listed = 0, before = 0;
+    bool whole = false;
+    prefetch_first(bits, keys, n, 1);
+    for (size_t from = 0, turn = 0; from < n + RUN; from += RUN, turn ^= 1) {
+        size_t end = from >= n ? from : n - from < RUN ? n : from + RUN;
+        size_t *list = lists[turn], tested = 0, in = 0;
         for (size_t i = from; i < end; i++) {
             if (i + AHEAD < n && !seen[i + AHEAD])
-                prefetch_key(bits, keys[i + AHEAD], early ? 1 : blocks);
-            if (!seen[i])
-                seen[i] = (uint8_t)(early ? key_test_early(bits, keys[i], blocks, fields)
-                                          : key_test(bits, keys[i], blocks, fields));
-            old += seen[i];
+                prefetch_key(bits, keys[i + AHEAD], whole ? blocks : 1);
+            if (seen[i])
+                continue;
+            seen[i] = (uint8_t)key_test(bits, keys[i], whole ? blocks : 1, fields);
+            list[in] = i;
+            in += seen[i];
+            tested++;
         }
-        early = old < RUN / 8;
+        listed = whole || blocks == 1 ? 0 : in;
+        for (size_t j = 0; j < listed; j++)
+            prefetch_rest(bits, keys[list[j]], blocks);
+        for (size_t j = 0; j < before; j++) {
+            size_t i = lists[turn ^ 1][j];
+            seen[i] = (uint8_t)key_test_rest(bits, keys[i], blocks, fields);
+        }
+        before = listed;
+        whole = in > tested - tested / 8;
     }
 }
 
