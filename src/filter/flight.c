@@ -9,7 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
-enum { AHEAD = 16 /* keys, as in core/kernel_body.h */ };
+enum {
+    AHEAD = 32,            /* keys, as in core/kernel_body.h */
+    LARGE_BYTES = 4 << 20, /* of a file, from which on huge pages pay off */
+    LEVELS_MORE = 3        /* at most, beyond the next level, if many keys are expected */
+};
 
 /* --- where it is --- */
 
@@ -55,6 +59,11 @@ int flight_map(struct flight *flight, bool write, unsigned level, struct fault *
     flight->places = (uint64_t)FLIGHT_FILE_PLACES << level;
     flight->log = map + FLIGHT_HEAD_BYTES;
     flight->table = (void *)(flight->log + flight->capacity * KEY_BYTES);
+    if (write && bytes >= LARGE_BYTES) {
+        map_advise(map, bytes, MADV_HUGEPAGE);
+        map_advise(flight->table, (size_t)flight->places * sizeof *flight->table,
+                   MADV_POPULATE_WRITE);
+    }
     return 0;
 }
 
@@ -147,7 +156,7 @@ static inline void aim_ahead(const struct flight *flight, const struct key *keys
     if (i >= n || seen[i])
         return;
     aims[i % AHEAD] = aim_at(flight, keys[i]);
-    __builtin_prefetch(&flight->table[aims[i % AHEAD].at]);
+    __builtin_prefetch(&flight->table[aims[i % AHEAD].at], 1);
 }
 
 void flight_test(const struct flight *flight, const struct key *keys, size_t n, uint8_t *seen)
@@ -227,34 +236,49 @@ void flight_clear(struct flight *flight, uint64_t n)
 
 /* --- growing --- */
 
+/* Puts the first `count` keys of the log into a table that is all zeros: they differ. */
+static void put_all(struct flight *flight, uint64_t count)
+{
+    struct aim aims[AHEAD];
+    const uint64_t last = flight->places - 1;
+    for (uint64_t i = 0; i < count + AHEAD; i++) {
+        struct aim *aim = &aims[i % AHEAD];
+        if (i >= AHEAD) {
+            uint64_t at = aim->at, step = 0;
+            while (flight->table[at] != 0 && step++ < last)
+                at = (at + 1) & last;
+            put_entry(flight, at, (uint32_t)(i - AHEAD + 1) | aim->tag);
+        }
+        if (i < count) {
+            *aim = aim_at(flight, load_key(flight->log + i * KEY_BYTES));
+            __builtin_prefetch(&flight->table[aim->at], 1);
+        }
+    }
+}
+
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault)
 {
-    unsigned level = old->map != NULL ? old->level + 1 : 0;
+    unsigned least = old->map != NULL ? old->level + 1 : 0, level = least;
     uint64_t from = old->map != NULL ? flight_bytes(old->level) : 0;
     uint64_t count = old->count;
     if (level > FLIGHT_LEVEL_MAX || (size_t)flight_bytes(level) != flight_bytes(level))
         return fault_set(fault, larger->path, "too many lines in flight");
-    if (io_allocate(larger->fd, from, flight_bytes(level) - from) != 0)
+    while (level < FLIGHT_LEVEL_MAX && level < least + LEVELS_MORE &&
+           (uint64_t)FLIGHT_FILE_KEYS << level < old->expected &&
+           (size_t)flight_bytes(level + 1) == flight_bytes(level + 1))
+        level++;
+    int failed = io_allocate(larger->fd, from, flight_bytes(level) - from);
+    if (failed != 0 && level > least) {
+        level = least;
+        failed = io_allocate(larger->fd, from, flight_bytes(level) - from);
+    }
+    if (failed != 0)
         return fault_errno(fault, larger->path, "cannot store lines in flight", errno);
     if (flight_map(larger, true, level, fault) != 0)
         return -1;
     if (old->map == NULL && count > 0)
         memcpy(larger->log, old->log, (size_t)count * KEY_BYTES);
-    /* The new table is all zeros. */
-    for (uint64_t done = 0, n; done < count; done += n) {
-        static const uint8_t none[AHEAD];
-        struct key keys[AHEAD];
-        struct aim aims[AHEAD] = {0};
-        uint64_t at;
-        n = count - done < AHEAD ? count - done : AHEAD;
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = load_key(larger->log + (done + i) * KEY_BYTES);
-            aim_ahead(larger, keys, (size_t)n, none, i, aims);
-        }
-        for (size_t i = 0; i < n; i++)
-            if (!find_key(larger, keys[i], aims[i], &at))
-                put_entry(larger, at, (uint32_t)(done + i + 1) | aims[i].tag);
-    }
+    put_all(larger, count);
     return 0;
 }
 

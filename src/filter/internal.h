@@ -108,7 +108,7 @@ struct filter {
     struct filter_watch watch;
     bool settling;                   /* see "Settling" below */
     bool asked;                      /* pages were requested before */
-    uint64_t expected;               /* keys in this run */
+    uint64_t expected;               /* keys in this run; 0: nobody knows */
     bool warm;                       /* those of the last batch were in memory; */
     uint64_t waits;                  /* faults that had waited for the disk by then */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
@@ -129,6 +129,7 @@ struct writer {
     bool holds;                    /* keys stay in flight for longer than a batch */
     bool turns;                    /* but not for longer than the generation of a window fills */
     uint64_t kept;                 /* keys in flight whose lines were delivered: the first ones */
+    uint64_t judged;               /* keys, by writer_claim, of filter->expected */
     uint64_t claimed_at;           /* the counter of settlings when the first one was claimed */
     char path[SIDE_FILE_NAME_MAX]; /* of the flight's file, */
     uint32_t number;               /* the number in that name, */

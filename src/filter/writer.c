@@ -269,8 +269,11 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
         return memory_claim(filter, keys, n, most_new, seen, fault);
     if (n > BATCH_KEYS)
         n = BATCH_KEYS;
-    /* Opening has made space for one batch in the flight. Held keys need more; if their side file
-     * cannot be made, fewer are claimed. */
+    /* Opening has made space for one batch in the flight. Held keys need more, about as many as new
+     * ones so far suggest; if their side file cannot be made, fewer are claimed. */
+    if (writer->judged < filter->expected)
+        flight->expected = (uint64_t)((double)flight->count / (double)(writer->judged + 1) *
+                                      (double)filter->expected * 1.02);
     if (writer->holds && slot_reserve(writer, n, fault) != 0 && flight->capacity == flight->count)
         return -1;
     while (judged == 0) {
@@ -328,6 +331,7 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
     }
     for (size_t i = 0; expects && i < judged; i++)
         writer->came_again += expected[i] && !seen[i];
+    writer->judged += judged;
     return (ptrdiff_t)judged;
 }
 
