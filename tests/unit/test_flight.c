@@ -57,7 +57,6 @@ static void begin(struct world *world, unsigned slot)
     world->flight = (struct flight){
         .record = world->record,
         .salt = SALT,
-        .expected = slot % 2 == 0 ? 0 : 9999,
         .path = "flight",
         .fd = open(scratch_path("flight"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
     };
@@ -155,11 +154,12 @@ static void clear(struct world *world)
 
 static void against_the_list(void)
 {
-    static const unsigned slots[] = {0, 1, 15, IN_FILE};
+    static const unsigned slots[] = {0, 1, 15, IN_FILE, IN_FILE};
     static struct world world;
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         struct chance chance = {40 + i};
         begin(&world, slots[i]);
+        world.flight.expected = i == 4 ? 9999 : 0; /* then it grows by several levels at once */
         for (unsigned step = 0; step < 600; step++) {
             uint64_t dice = chance_below(&chance, 20);
             if (dice < 14)
