@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     AHEAD = 32,            /* keys, as in core/kernel_body.h */
@@ -269,8 +270,10 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
         level++;
     int failed = io_allocate(larger->fd, from, flight_bytes(level) - from);
     if (failed != 0 && level > least) {
+        /* What it allocated stays with the file, and others may need it. */
         level = least;
-        failed = io_allocate(larger->fd, from, flight_bytes(level) - from);
+        failed = ftruncate(larger->fd, (off_t)flight_bytes(level)) != 0 ||
+                 io_allocate(larger->fd, from, flight_bytes(level) - from) != 0;
     }
     if (failed != 0)
         return fault_errno(fault, larger->path, "cannot store lines in flight", errno);
