@@ -286,8 +286,10 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
         uint64_t settled = filter_settlings(filter);
         if (filter_test(filter, keys, n, seen, fault) != 0)
             return -1;
-        if (!expects && memchr(seen, 0, n) == NULL)
+        if (!expects && memchr(seen, 0, n) == NULL) {
+            writer->judged += n;
             return (ptrdiff_t)n;
+        }
 
         /* 2. From here on, one writer at a time; a run that only reads the filter, and keeps its
          * keys in a pending file, has neither slot nor lock. */
