@@ -387,7 +387,7 @@ void pages_request(struct filter *filter, const struct key *keys, size_t n);
 void pages_mark_bits(struct filter *filter, const struct layer *layer);
 
 /* Under LOCK_CHANGE: sets the bits of keys in a layer. */
-void pages_set(struct filter *filter, struct layer *layer, const struct key *keys, size_t n);
+void pages_set(struct filter *filter, const struct layer *layer, const struct key *keys, size_t n);
 
 /* Maps pages from..end of a layer of a file for writing. Returns 0, or -1 with the fault of
  * filter_check_signals. */

@@ -294,9 +294,8 @@ void pages_mark_bits(struct filter *filter, const struct layer *layer)
     fence_for_others();
 }
 
-void pages_set(struct filter *filter, struct layer *layer, const struct key *keys, size_t n)
+void pages_set(struct filter *filter, const struct layer *layer, const struct key *keys, size_t n)
 {
     pages_mark_bits(filter, layer);
     filter->kernel->set(&layer->bits, keys, n);
-    layer->added += n;
 }

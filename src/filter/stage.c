@@ -176,7 +176,6 @@ void stage_set(struct filter *filter, unsigned number, const struct key *keys, s
         pages_set(filter, layer, keys, n);
         return;
     }
-    layer->added += n;
     for (size_t i = 0; i < n + AHEAD; i++) {
         bool there = false;
         if (i < n)

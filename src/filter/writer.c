@@ -152,6 +152,7 @@ static size_t set_keys(struct filter *filter, const struct key *keys, size_t n, 
             stage_set(filter, number, keys + done, some);
         else
             pages_set(filter, layer, keys + done, some);
+        layer->added += some;
         window_count(filter, number, some);
         done += some;
     }
