@@ -110,8 +110,8 @@ void filter_expect(struct filter *filter, uint64_t keys);
  * the time of reading it if the disk is fast, nearly all if it is slow, and nothing in the end. */
 void filter_next_slice(struct filter *filter);
 
-/* Before a run reads a layer from front to back: asks the system to read all of it, or if that is
- * more than half of memory, to read ahead. Never fails. */
+/* Before a run reads a layer from front to back: tells the system so, and asks it to read all of it
+ * now, unless that is more than half of memory. Never fails. */
 void filter_read_all(const struct filter *filter, unsigned layer);
 
 /* --- the staging areas of large layers (stage.c) --- */

@@ -156,10 +156,9 @@ void filter_read_all(const struct filter *filter, unsigned layer)
     if (in_memory(filter))
         return;
     find_data(filter, layer, &from, &end);
+    advise(&its->bits, 0, its->plan.pages, MADV_SEQUENTIAL);
     if (fits_in_memory(its))
         (void)request(filter, from, end);
-    else
-        advise(&its->bits, 0, its->plan.pages, MADV_SEQUENTIAL);
 }
 
 /* --- some pages, anywhere --- */
@@ -209,7 +208,7 @@ void pages_request(struct filter *filter, const struct key *keys, size_t n)
 int pages_populate_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
                             uint64_t end, struct fault *fault)
 {
-    io_read_ahead(filter->file.fd, page_at(layer, from), (end - from) * PAGE_BYTES);
+    (void)request(filter, page_at(layer, from), page_at(layer, end));
     for (uint64_t page = from; page < end; page += SLICE_PAGES) {
         if (filter_check_signals(filter, fault) != 0)
             return -1;
