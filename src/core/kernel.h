@@ -1,6 +1,6 @@
 /*
- * kernel - the inner loops: find the lines or rows of a buffer, URLs, or the tokens of lines of JSON;
- * test keys, set keys, count bits.
+ * kernel - the inner loops: find the lines or rows of a buffer, URLs, or the tokens of lines of
+ * JSON; test keys, set keys, count bits.
  *
  * Each loop exists in several versions with the same results: a plain one, which runs on every
  * machine and which the other versions are tested against (tests/unit/test_kernel.c), and vector
@@ -79,8 +79,8 @@ struct kernel {
     void (*column)(const char *bytes, const size_t *starts, const uint8_t *kinds, size_t n,
                    char separator, size_t column, struct row_field *fields);
 
-    /* How many of n lines that lie end to end, from the first on, are URLs in normal form of at most
-     * `longest` bytes. It stops at others, and at some that are normal, too (url_is_normal in
+    /* How many of n lines that lie end to end, from the first on, are URLs in normal form of at
+     * most `longest` bytes. It stops at others, and at some that are normal, too (url_is_normal in
      * key/url.h). NULL where it would not be faster than that. */
     size_t (*urls)(const char *bytes, const size_t *starts, size_t n, size_t longest);
 

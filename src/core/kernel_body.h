@@ -13,8 +13,7 @@
  *   WITHIN_MASK(quotes)                64 bits: bit i is the parity of the quotes up to bit i
  *   CONTROL_MASK(bytes)                64 bits: which of 64 bytes are below 0x20
  *   PUNCTUATION_MASK(bytes)            64 bits: which of 64 bytes are one of {}[]:,
- *   URL_MASKS(bytes)                   struct url_masks of 64 bytes; without it, there is no loop for
- *                                      URLs
+ *   URL_MASKS(bytes)                   struct url_masks of 64 bytes; else there is no loop for URLs
  *   FIRST_BIT(word)                    trailing zeros of 64 bits; of 0 any number
  *   STORE_BITS(out, first, word)       stores the number of each bit of 64 plus `first`, from the
  *                                      lowest on; may write up to 64 numbers and 16 more

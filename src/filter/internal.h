@@ -379,8 +379,8 @@ int stage_make_room(struct filter *filter, unsigned number, struct fault *fault)
 const uint8_t *pages_get(const struct filter *filter, unsigned layer, uint64_t number,
                          uint8_t page[PAGE_BYTES]);
 
-/* Before keys are tested: asks the system to read their pages in all layers and stages, in parallel,
- * in the background, unless pages are found to be in memory. Never fails. */
+/* Before keys are tested: asks the system to read their pages in all layers and stages, in
+ * parallel, in the background, unless pages are found to be in memory. Never fails. */
 void pages_request(struct filter *filter, const struct key *keys, size_t n);
 
 /* Under LOCK_CHANGE, before bits are set in a layer: from now on tests read the layer. */

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /* The bytes of memory that this process may use: the machine's, or if that is less, the limit of
- * its control group or of one around that. 0 if unknown. The first call takes 20 us,
- * and must come before the process is confined. */
+ * its control group or of one around that. 0 if unknown. The first call takes 20 us, and must come
+ * before the process is confined. */
 uint64_t machine_memory(void);
 
 /* What this thread had of the disk so far. 0.4 us. */
