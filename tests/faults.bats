@@ -98,6 +98,15 @@ sweep() {
     same "$out" in
 }
 
+@test "no room for as many lines in flight as are expected: the blocks go back, and it grows by less" {
+    need_strace
+    input 40000 >in
+    exits 0 unseen create -n 40000 f.bf
+    exits 0 strace -qq -o trace -e trace=fallocate,ftruncate -e inject=fallocate:error=ENOSPC:when=1 "$UNSEEN" f.bf in -x cat
+    same "$out" in
+    sed -n 's/(.*//; 1,3p' trace | diff - <(printf '%s\n' fallocate ftruncate fallocate)
+}
+
 @test "the filter is replaced or removed while in use: noticed, exit 75" {
     local form
     for form in 'f.bf' '--tag f.bf' 'query --tag f.bf' 'add f.bf' '--durable f.bf -a got' 'f.bf -x cat' 'remove f.bf'; do
