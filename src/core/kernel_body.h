@@ -155,30 +155,34 @@ INLINE uint8_t *page_of(const struct bits *bits, struct key key)
     return bits->bytes + geometry_page(key, bits->pages) * PAGE_BYTES;
 }
 
-INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned blocks)
+/* Blocks first..end of a key. */
+INLINE void prefetch_key(const struct bits *bits, struct key key, unsigned first, unsigned end)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     UNROLL
-    for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
-        __builtin_prefetch(page + (size_t)walk.block * BLOCK_BYTES);
+    for (unsigned j = 0; j < end; j++, walk_next(&walk))
+        if (j >= first)
+            __builtin_prefetch(page + (size_t)walk.block * BLOCK_BYTES);
 }
 
 INLINE void prefetch_first(const struct bits *bits, const struct key *keys, size_t n,
                            unsigned blocks)
 {
     for (size_t i = 0; i < n && i < AHEAD; i++)
-        prefetch_key(bits, keys[i], blocks);
+        prefetch_key(bits, keys[i], 0, blocks);
 }
 
-INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned blocks, FIELDS fields)
+INLINE unsigned key_test(const struct bits *bits, struct key key, unsigned first, unsigned end,
+                         FIELDS fields)
 {
     const uint8_t *page = page_of(bits, key);
     struct walk walk = walk_start(key);
     unsigned all = 1;
     UNROLL
-    for (unsigned j = 0; j < blocks; j++, walk_next(&walk))
-        all &= BLOCK_HAS(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
+    for (unsigned j = 0; j < end; j++, walk_next(&walk))
+        if (j >= first)
+            all &= BLOCK_HAS(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
     return all;
 }
 
@@ -204,32 +208,6 @@ INLINE void key_set(const struct bits *bits, struct key key, unsigned blocks, FI
         BLOCK_ADD(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
 }
 
-/* The blocks after the first. */
-INLINE void prefetch_rest(const struct bits *bits, struct key key, unsigned blocks)
-{
-    const uint8_t *page = page_of(bits, key);
-    struct walk walk = walk_start(key);
-    UNROLL
-    for (unsigned j = 1; j < blocks; j++) {
-        walk_next(&walk);
-        __builtin_prefetch(page + (size_t)walk.block * BLOCK_BYTES);
-    }
-}
-
-INLINE unsigned key_test_rest(const struct bits *bits, struct key key, unsigned blocks,
-                              FIELDS fields)
-{
-    const uint8_t *page = page_of(bits, key);
-    struct walk walk = walk_start(key);
-    unsigned all = 1;
-    UNROLL
-    for (unsigned j = 1; j < blocks; j++) {
-        walk_next(&walk);
-        all &= BLOCK_HAS(fields, page + (size_t)walk.block * BLOCK_BYTES, walk.word);
-    }
-    return all;
-}
-
 /* Keys are tested in runs of this length. */
 #define RUN 32
 
@@ -249,20 +227,20 @@ INLINE void test_keys(const struct bits *bits, const struct key *keys, size_t n,
         size_t *list = lists[turn], tested = 0, in = 0;
         for (size_t i = from; i < end; i++) {
             if (i + AHEAD < n && !seen[i + AHEAD])
-                prefetch_key(bits, keys[i + AHEAD], whole ? blocks : 1);
+                prefetch_key(bits, keys[i + AHEAD], 0, whole ? blocks : 1);
             if (seen[i])
                 continue;
-            seen[i] = (uint8_t)key_test(bits, keys[i], whole ? blocks : 1, fields);
+            seen[i] = (uint8_t)key_test(bits, keys[i], 0, whole ? blocks : 1, fields);
             list[in] = i;
             in += seen[i];
             tested++;
         }
         listed = whole || blocks == 1 ? 0 : in;
         for (size_t j = 0; j < listed; j++)
-            prefetch_rest(bits, keys[list[j]], blocks);
+            prefetch_key(bits, keys[list[j]], 1, blocks);
         for (size_t j = 0; j < before; j++) {
             size_t i = lists[turn ^ 1][j];
-            seen[i] = (uint8_t)key_test_rest(bits, keys[i], blocks, fields);
+            seen[i] = (uint8_t)key_test(bits, keys[i], 1, blocks, fields);
         }
         before = listed;
         whole = in > tested - tested / 8;
@@ -278,7 +256,7 @@ INLINE size_t insert_each(const struct bits *bits, const struct key *keys, size_
     size_t i;
     for (i = 0; i < n; i++) {
         if (i + AHEAD < left)
-            prefetch_key(bits, keys[i + AHEAD], blocks);
+            prefetch_key(bits, keys[i + AHEAD], 0, blocks);
         if (seen[i])
             continue;
         if (key_test_early(bits, keys[i], blocks, fields)) {
@@ -304,8 +282,8 @@ INLINE uint64_t insert_run(const struct bits *bits, const struct key *keys, size
     size_t list[RUN], listed = 0;
     for (size_t i = 0; i < RUN; i++) {
         if (i + AHEAD < left)
-            prefetch_key(bits, keys[i + AHEAD], blocks);
-        seen[i] = (uint8_t)(seen[i] | key_test(bits, keys[i], blocks, fields));
+            prefetch_key(bits, keys[i + AHEAD], 0, blocks);
+        seen[i] = (uint8_t)(seen[i] | key_test(bits, keys[i], 0, blocks, fields));
         list[listed] = i;
         listed += !seen[i];
     }
@@ -355,7 +333,7 @@ INLINE void set_keys(const struct bits *bits, const struct key *keys, size_t n, 
     prefetch_first(bits, keys, n, blocks);
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            prefetch_key(bits, keys[i + AHEAD], blocks);
+            prefetch_key(bits, keys[i + AHEAD], 0, blocks);
         key_set(bits, keys[i], blocks, fields);
     }
 }
