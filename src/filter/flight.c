@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    AHEAD = 32,            /* keys, as in core/kernel_body.h */
+    AHEAD = 32,            /* keys whose places are prefetched */
     LARGE_BYTES = 4 << 20, /* of a file, from which on huge pages pay off */
     LEVELS_MORE = 3        /* at most, beyond the next level, if many keys are expected */
 };

@@ -24,8 +24,8 @@
  *          one of the next, before the first empty place
  *
  * A side file (format/key_file.h) has a page for its head, then 3072 << level keys and 4096 <<
- * level places. When it grows by a level, the new table begins after the new log, which later
- * overwrites the old table. So the log never moves, and becomes the body of a pending file.
+ * level places. When it grows, by a level or more, the new table begins after the new log, which
+ * later overwrites the old table. So the log never moves, and becomes the body of a pending file.
  *
  * Only the owner writes: the key, its entry, then the count. So a reader without a lock finds every
  * key that was in before the reader looked, unless the flight was emptied or enlarged meanwhile;
