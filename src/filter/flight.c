@@ -257,6 +257,18 @@ static void put_all(struct flight *flight, uint64_t count)
     }
 }
 
+/* Allocates the blocks of a level from offset `from` on, or none: what a full disk still had would
+ * stay with the file, and the run may go on with fewer keys. Returns 0, or -1 with errno. */
+static int allocate(int fd, uint64_t from, unsigned level)
+{
+    if (io_allocate(fd, from, flight_bytes(level) - from) == 0)
+        return 0;
+    int error = errno;
+    (void)!ftruncate(fd, (off_t)(from > 0 ? from : FLIGHT_HEAD_BYTES));
+    errno = error;
+    return -1;
+}
+
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault)
 {
     unsigned least = old->map != NULL ? old->level + 1 : 0, level = least;
@@ -268,12 +280,10 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
            (uint64_t)FLIGHT_FILE_KEYS << level < old->expected &&
            (size_t)flight_bytes(level + 1) == flight_bytes(level + 1))
         level++;
-    int failed = io_allocate(larger->fd, from, flight_bytes(level) - from);
+    int failed = allocate(larger->fd, from, level);
     if (failed != 0 && level > least) {
-        /* What it allocated stays with the file, and others may need it. */
         level = least;
-        failed = ftruncate(larger->fd, (off_t)flight_bytes(level)) != 0 ||
-                 io_allocate(larger->fd, from, flight_bytes(level) - from) != 0;
+        failed = allocate(larger->fd, from, level);
     }
     if (failed != 0)
         return fault_errno(fault, larger->path, "cannot store lines in flight", errno);
