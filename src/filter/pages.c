@@ -37,8 +37,8 @@
 
 enum {
     FEW = 16, /* a run is large if it has a key for one page in 16 */
-    MANY = 4, /* it touches nearly all pages if it has four keys for each */
-    SOME = 4, /* and adds to them if that is so for a quarter */
+    MANY = 4, /* it changes nearly all pages if it adds four keys to each, as the keys so far */
+    SOME = 4, /* suggest once they have changed a quarter */
     HUGE_BYTES = 2 << 20,
     SMALL_BYTES = 128 << 20, /* up to here huge pages pay off in a bulk run of a file */
     SLICE_PAGES = 4096,      /* 16 MB: takes 0.16 s from a slow disk */
@@ -122,8 +122,10 @@ static bool map_slice(const struct filter *filter, struct layer *layer)
     uint64_t at = staged ? layer->stage.at : layer->at;
     uint64_t pages = staged ? layer->stage.pages : layer->plan.pages, page = layer->mapped;
     uint64_t slice = slice_from(page, pages);
-    if (layer->slice == 0 || layer->added < pages / SOME || filter->expected / MANY < pages ||
-        growth_uses_stage(pages, machine_memory() / PAGE_BYTES) || slice == 0)
+    double share = (double)layer->added / (double)(filter->tested + 1);
+    if (layer->slice == 0 || layer->added < pages / SOME || slice == 0 ||
+        share * (double)filter->expected < MANY * (double)pages ||
+        growth_uses_stage(pages, machine_memory() / PAGE_BYTES))
         return false;
     io_read_ahead(filter->file.fd, at + page * PAGE_BYTES, slice * PAGE_BYTES);
     map_advise(bytes + page * PAGE_BYTES, (size_t)(slice * PAGE_BYTES), MADV_POPULATE_WRITE);
@@ -191,6 +193,7 @@ static void request_all(const struct filter *filter, const struct key *keys, siz
 void pages_request(struct filter *filter, const struct key *keys, size_t n)
 {
     enum { LEAST = 16 }; /* fewer, not at the beginning, take turns with their reader */
+    filter->tested += n;
     if (in_memory(filter) || (filter->asked && n < LEAST))
         return;
     struct disk_reads before = machine_disk_reads();
