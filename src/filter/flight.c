@@ -13,7 +13,7 @@
 enum {
     AHEAD = 32,            /* keys whose places are prefetched */
     LARGE_BYTES = 4 << 20, /* of a file, from which on huge pages pay off */
-    LEVELS_MORE = 3        /* at most, beyond the next level, if many keys are expected */
+    LEVELS_MORE = 2        /* at most, beyond the next level, if many keys are expected */
 };
 
 /* --- where it is --- */
@@ -257,18 +257,6 @@ static void put_all(struct flight *flight, uint64_t count)
     }
 }
 
-/* Allocates the blocks of a level from offset `from` on, or none: what a full disk still had would
- * stay with the file, and the run may go on with fewer keys. Returns 0, or -1 with errno. */
-static int allocate(int fd, uint64_t from, unsigned level)
-{
-    if (io_allocate(fd, from, flight_bytes(level) - from) == 0)
-        return 0;
-    int error = errno;
-    (void)!ftruncate(fd, (off_t)(from > 0 ? from : FLIGHT_HEAD_BYTES));
-    errno = error;
-    return -1;
-}
-
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault)
 {
     unsigned least = old->map != NULL ? old->level + 1 : 0, level = least;
@@ -280,15 +268,16 @@ int flight_enlarge(const struct flight *old, struct flight *larger, struct fault
            (uint64_t)FLIGHT_FILE_KEYS << level < old->expected &&
            (size_t)flight_bytes(level + 1) == flight_bytes(level + 1))
         level++;
-    int failed = allocate(larger->fd, from, level);
-    if (failed != 0 && level > least) {
-        level = least;
-        failed = allocate(larger->fd, from, level);
+    for (;; level = least) {
+        if (io_allocate(larger->fd, from, flight_bytes(level) - from) != 0)
+            fault_errno(fault, larger->path, "cannot store lines in flight", errno);
+        else if (flight_map(larger, true, level, fault) == 0)
+            break;
+        /* What a full disk still had would stay with the file, and the run may go on with fewer. */
+        (void)!ftruncate(larger->fd, (off_t)(from > 0 ? from : FLIGHT_HEAD_BYTES));
+        if (level == least)
+            return -1;
     }
-    if (failed != 0)
-        return fault_errno(fault, larger->path, "cannot store lines in flight", errno);
-    if (flight_map(larger, true, level, fault) != 0)
-        return -1;
     if (old->map == NULL && count > 0)
         memcpy(larger->log, old->log, (size_t)count * KEY_BYTES);
     put_all(larger, count);

@@ -103,8 +103,8 @@ void flight_drop(struct flight *flight, uint64_t n);
 void flight_hide(struct flight *flight);
 void flight_clear(struct flight *flight, uint64_t n);
 
-/* Makes `larger`, at the next level of the file larger->fd, or up to three above it if
- * old->expected says so and there are blocks, with all keys of `old`. Allocates blocks; about 10 ns
+/* Makes `larger`, at the next level of the file larger->fd, or up to two above it if old->expected
+ * says so and there are blocks and memory, with all keys of `old`. Allocates blocks; about 10 ns
  * per key. Other processes see no change until the slot names the file and level; then `old` may be
  * unmapped. Returns 0, or -1 with the fault. */
 int flight_enlarge(const struct flight *old, struct flight *larger, struct fault *fault);

@@ -130,7 +130,6 @@ struct writer {
     bool holds;                    /* keys stay in flight for longer than a batch */
     bool turns;                    /* but not for longer than the generation of a window fills */
     uint64_t kept;                 /* keys in flight whose lines were delivered: the first ones */
-    uint64_t judged;               /* keys, by writer_claim, of filter->expected */
     uint64_t claimed_at;           /* the counter of settlings when the first one was claimed */
     char path[SIDE_FILE_NAME_MAX]; /* of the flight's file, */
     uint32_t number;               /* the number in that name, */

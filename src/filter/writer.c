@@ -272,8 +272,8 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
         n = BATCH_KEYS;
     /* Opening has made space for one batch in the flight. Held keys need more, about as many as new
      * ones so far suggest; if their side file cannot be made, fewer are claimed. */
-    if (writer->judged < filter->expected)
-        flight->expected = (uint64_t)((double)flight->count / (double)(writer->judged + 1) *
+    if (filter->tested < filter->expected)
+        flight->expected = (uint64_t)((double)flight->count / (double)(filter->tested + 1) *
                                       (double)filter->expected * 1.02);
     if (writer->holds && slot_reserve(writer, n, fault) != 0 && flight->capacity == flight->count)
         return -1;
@@ -287,10 +287,8 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
         uint64_t settled = filter_settlings(filter);
         if (filter_test(filter, keys, n, seen, fault) != 0)
             return -1;
-        if (!expects && memchr(seen, 0, n) == NULL) {
-            writer->judged += n;
+        if (!expects && memchr(seen, 0, n) == NULL)
             return (ptrdiff_t)n;
-        }
 
         /* 2. From here on, one writer at a time; a run that only reads the filter, and keeps its
          * keys in a pending file, has neither slot nor lock. */
@@ -334,7 +332,6 @@ ptrdiff_t writer_claim(struct writer *writer, const struct key *keys, size_t n, 
     }
     for (size_t i = 0; expects && i < judged; i++)
         writer->came_again += expected[i] && !seen[i];
-    writer->judged += judged;
     return (ptrdiff_t)judged;
 }
 
