@@ -115,9 +115,10 @@ static uint64_t request(const struct filter *filter, uint64_t from, uint64_t end
 
 /* Maps the next slice of where new keys go for writing, if this run will change nearly all of it.
  * That takes a quarter of the time of two faults for each page, to read and then to write. */
-static bool map_slice(const struct filter *filter, struct layer *layer)
+static bool map_slice(struct filter *filter, unsigned i)
 {
-    const bool staged = layer->stage.ours != 0;
+    struct layer *layer = &filter->layers[i];
+    const bool staged = layer->stage.ours != 0 && stage_is_used(filter, i);
     uint8_t *bytes = staged ? (uint8_t *)layer->stage.table : layer->bits.bytes;
     uint64_t at = staged ? layer->stage.at : layer->at;
     uint64_t pages = staged ? layer->stage.pages : layer->plan.pages, page = layer->mapped;
@@ -147,7 +148,7 @@ static bool read_slice(const struct filter *filter, struct layer *layer)
 void filter_next_slice(struct filter *filter)
 {
     for (unsigned i = 0; i < filter->count; i++)
-        if (read_slice(filter, &filter->layers[i]) || map_slice(filter, &filter->layers[i]))
+        if (read_slice(filter, &filter->layers[i]) || map_slice(filter, i))
             return;
 }
 
