@@ -198,15 +198,14 @@ void pages_request(struct filter *filter, const struct key *keys, size_t n)
     if (in_memory(filter) || (filter->asked && n < LEAST))
         return;
     struct disk_reads before = machine_disk_reads();
-    if (before.waits - filter->waits > n / FEW)
-        filter->warm = false;
+    const bool waited = before.waits - filter->waits > n / FEW;
     filter->waits = before.waits;
     filter->asked = true;
-    if (filter->warm)
+    if (filter->warm && !waited)
         return;
     request_all(filter, keys, n);
     uint64_t pages = (machine_disk_reads().bytes - before.bytes) / PAGE_BYTES;
-    filter->warm = pages <= n / FEW;
+    filter->warm = !waited && pages <= n / FEW;
 }
 
 int pages_populate_to_write(const struct filter *filter, const struct layer *layer, uint64_t from,
