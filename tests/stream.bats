@@ -199,3 +199,17 @@ END
     strace -f -o again -e trace=fadvise64 "$UNSEEN" query -c seen.bf in
     awk -F'[ ,()]+' '/FADV_WILLNEED/ { sum += $5 } END { exit !(sum <= 16 * 1024 * 1024) }' again
 }
+
+@test "pages are mapped for writing in a run that will change nearly all of them, and in no other" {
+    need_strace
+    [[ $(awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo) -ge 5000 ]] || skip "needs 5 GB of memory"
+    # 93,000 pages: four new lines for each; then 30,000 new ones, for a third of them, in as many lines.
+    unseen create -n 100M seen.bf
+    seq -f '%080g' 600000 >in
+    strace -f -o all -e trace=madvise "$UNSEEN" add seen.bf in
+    [[ $(grep -c MADV_POPULATE_WRITE all) -ge 10 ]]
+    sed 's/^0\(.*[02468]0\)$/x\1/' in >some
+    strace -f -o few -e trace=madvise "$UNSEEN" add seen.bf some
+    [[ $(unseen query -c seen.bf some) -eq 600000 ]]
+    [[ $(grep -c MADV_POPULATE_WRITE few) -eq 0 ]]
+}

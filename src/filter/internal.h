@@ -107,10 +107,9 @@ struct filter {
     struct key *noted; /* in memory: the keys of a small first layer; NULL: there is none */
     struct filter_watch watch;
     bool settling;                   /* see "Settling" below */
-    bool asked;                      /* pages were requested before */
     uint64_t expected;               /* keys in this run; 0: nobody knows */
     uint64_t tested;                 /* of these, so far */
-    bool warm;                       /* those of the last batch were in memory; */
+    bool warm;                       /* pages of the last batch were in memory; */
     uint64_t waits;                  /* faults that had waited for the disk by then */
     struct layer layers[LAYERS_MAX]; /* the last member: from `count` on, not cleared */
 };

@@ -36,9 +36,9 @@
 #include <unistd.h>
 
 enum {
-    FEW = 16, /* a run is large if it has a key for one page in 16 */
-    MANY = 4, /* it changes nearly all pages if it adds four keys to each, as the keys so far */
-    SOME = 4, /* suggest once they have changed a quarter */
+    FEW = 16, /* a run reads in bulk if it has a key for one page in 16, */
+    MANY = 4, /* and maps pages for writing if it will add four keys for each, */
+    SOME = 4, /* which is judged once it has added keys for a quarter of them */
     HUGE_BYTES = 2 << 20,
     SMALL_BYTES = 128 << 20, /* up to here huge pages pay off in a bulk run of a file */
     SLICE_PAGES = 4096,      /* 16 MB: takes 0.16 s from a slow disk */
@@ -194,13 +194,13 @@ static void request_all(const struct filter *filter, const struct key *keys, siz
 void pages_request(struct filter *filter, const struct key *keys, size_t n)
 {
     enum { LEAST = 16 }; /* fewer, not at the beginning, take turns with their reader */
+    const bool first = filter->tested == 0;
     filter->tested += n;
-    if (in_memory(filter) || (filter->asked && n < LEAST))
+    if (in_memory(filter) || (!first && n < LEAST))
         return;
     struct disk_reads before = machine_disk_reads();
     const bool waited = before.waits - filter->waits > n / FEW;
     filter->waits = before.waits;
-    filter->asked = true;
     if (filter->warm && !waited)
         return;
     request_all(filter, keys, n);

@@ -141,7 +141,9 @@ void stage_test(const struct filter *filter, unsigned layer, const struct key *k
 void stage_request(const struct filter *filter, unsigned layer, const struct key *keys, size_t n)
 {
     const struct stage *stage = &filter->layers[layer].stage;
-    for (size_t i = 0; i < n && stage_is_used(filter, layer); i++)
+    if (!stage_is_used(filter, layer))
+        return;
+    for (size_t i = 0; i < n; i++)
         map_advise(&stage->table[home_of(stage, keys[i])], KEY_BYTES, MADV_WILLNEED);
 }
 

@@ -29,7 +29,7 @@ void io_read_text(const char *path, char *text, size_t size);
 int io_allocate(int fd, uint64_t at, uint64_t bytes);
 
 /* Asks the system to read bytes of a file into the page cache, in the background: single pages, not
- * large folios. Waits only while the disk has too much to do; 0.3 us per page if none is there.
+ * large folios. Waits only while the disk has too much to do; 1 us per page that is not in memory.
  * Never fails. */
 void io_read_ahead(int fd, uint64_t at, uint64_t bytes);
 
