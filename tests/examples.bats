@@ -98,7 +98,7 @@ page_has() {
     case $1 in
     unseen.1) echo 10 ;;
     unseen-cookbook.7) echo 30 ;;
-    unseen-filters.7 | unseen-security.7) echo 1 ;;
+    unseen-filters.7) echo 0 ;;
     unseen-*.7) echo 3 ;;
     *) echo 0 ;;
     esac

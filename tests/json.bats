@@ -139,7 +139,7 @@ END
     [[ $(wc -l <types) -gt 50 ]]
     cut -d ' ' -f 1 types | uniq -d | diff /dev/null -
     while read -r name _; do
-        grep -Eq "^\.It( Li [a-z_]+ ,)* Li $name( |$)" "$repository/man/unseen-filters.7" || complain "not in the manual: $name"
+        grep -Eq "^\.It( Li [a-z_]+ ,)* Li $name( |$)" "$repository/man/unseen.5" || complain "not in the manual: $name"
     done <types
 }
 
