@@ -4,12 +4,12 @@
 # One would guess: it reads what is there, or says that the file is too short. The job reads, so the
 #     file stays as it is.
 # What happens: fio writes the whole file anew, to the length of --size, with random bytes, and then
-#     reads that. The inode is the old one; what was in the file is gone. The status is 0, and all that
-#     fio says is "Laying out IO file". Without --size, or with one that the file has, the file is left
-#     alone. With --readonly fio refuses, with status 1.
-# Why it matters: this is how one asks how fast pages of a filter, an index or a database come from its
-#     disk: --filename=FILTER --rw=randread, with a --size from another run. Nobody copies a file
-#     before it is read.
+#     reads that. The inode is the old one; what was in the file is gone. The status is 0, and all
+#     that fio says is "Laying out IO file". Without --size, or with one that the file has, the file
+#     is left alone. With --readonly fio refuses, with status 1.
+# Why it matters: this is how one asks how fast pages of a filter, an index or a database come from
+#     its disk: --filename=FILTER --rw=randread, with a --size from another run. Nobody copies a
+#     file before it is read.
 set -euo pipefail
 
 here=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
@@ -17,8 +17,8 @@ trap 'rm -rf "$here"' EXIT
 version=3.33-3
 # The libraries that fio is linked with, of the versions of this Debian.
 libraries() {
-    apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-        --no-enhances "fio=$version" | grep '^lib' | grep -vx 'libc6\|.*:.*' | sort -u
+    apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+        --no-replaces --no-enhances "fio=$version" | grep '^lib' | grep -vx 'libc6\|.*:.*' | sort -u
 }
 (cd "$here" && apt-get download -qq "fio=$version" 2>/dev/null &&
     libraries | xargs apt-get download -qq 2>/dev/null) ||
@@ -33,8 +33,8 @@ shows() {
     [[ $2 == "$3" ]] || { echo "not as described above, which says: $3" >&2; exit 1; }
 }
 
-# reads OPTION...: runs a job over a file of 1000 numbers (3893 bytes); prints its status, the file's
-# length, whether it has the same inode, and whether its first 3893 bytes are the old ones.
+# reads OPTION...: runs a job over a file of 1000 numbers (3893 bytes); prints status, length of
+# the file, whether it has the same inode, and whether its first 3893 bytes are the old ones.
 reads() {
     local before status=0 kept=kept
     rm -f "$here/file"
