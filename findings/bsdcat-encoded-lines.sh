@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Subject: bsdcat of libarchive 3.6.2 (Debian 12: 3.6.2-1+deb12u5)
-# Question: bsdcat prints files, compressed or not. What does it print of a plain text in
-#     which some lines are uuencoded, or in base64 as `uuencode -m` writes it, such as a mailbox?
+# Question: bsdcat prints files, compressed or not. What does it print of a plain text in which
+#     some lines are uuencoded, or in base64 as `uuencode -m` writes it, such as a mailbox?
 # One would guess: the text as it is. It is not compressed; zcat -f prints it so.
 # What happens: only what the encoded lines stand for. Each line before, between and after them is
 #     gone, and the status is 0. Such a "begin" counts if it is near the start; with 30,000 other
 #     lines before it the same text is printed whole. A lines.gz is unpacked, and then decoded too.
-# Why it matters: bsdcat is the one reader for lists that come as .gz, .xz, .zst or plain. A list of
-#     lines from mail, from a forum or from the log of a mail server shrinks to an old attachment.
+# Why it matters: bsdcat is the one reader for lists that come as .gz, .xz, .zst or plain. A list
+#     of lines from mail, from a forum or from the log of a mail server shrinks to an old
+#     attachment.
 set -euo pipefail
 
 here=$(mktemp -d)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Subject: fio 3.33 (Debian 12: 3.33-3), a job that only reads: --rw=read or --rw=randread
 # Question: what does such a job do with a file that is there, and shorter than --size says?
-# One would guess: it reads what is there, or says that the file is too short. The job reads, so the
-#     file stays as it is.
-# What happens: fio writes the whole file anew, to the length of --size, with random bytes, and then
-#     reads that. The inode is the old one; what was in the file is gone. The status is 0, and all
-#     that fio says is "Laying out IO file". Without --size, or with one that the file has, the file
-#     is left alone. With --readonly fio refuses, with status 1.
+# One would guess: it reads what is there, or says that the file is too short. The job reads, so
+#     the file stays as it is.
+# What happens: fio writes the whole file anew, to the length of --size, with random bytes, and
+#     then reads that. The inode is the old one; what was in the file is gone. The status is 0, and
+#     all that fio says is "Laying out IO file". Without --size, or with one that the file has, the
+#     file is left alone. With --readonly fio refuses, with status 1.
 # Why it matters: this is how one asks how fast pages of a filter, an index or a database come from
 #     its disk: --filename=FILTER --rw=randread, with a --size from another run. Nobody copies a
 #     file before it is read.

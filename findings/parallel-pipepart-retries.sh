@@ -4,9 +4,9 @@
 #     once, as when a server is away for a moment. What does its second run get?
 # One would guess: the same block. It is a part of a file, which can be read again. With --pipe,
 #     where it cannot, parallel keeps the block for that.
-# What happens: nothing. The second run has an empty input, so it does nothing and exits with 0. The
-#     block is lost, parallel exits with 0, and the job log says Exitval 0. --pipe passes the block
-#     again.
+# What happens: nothing. The second run has an empty input, so it does nothing and exits with 0.
+#     The block is lost, parallel exits with 0, and the job log says Exitval 0. --pipe passes the
+#     block again.
 # Why it matters: --pipepart is the faster form for a file, and --retries is there so that no line
 #     is lost. A file that is smaller than a block is lost as a whole.
 set -euo pipefail

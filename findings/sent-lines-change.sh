@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Subject: pv 1.6.20 and BusyBox cat 1.35.0 (Debian 12: 1.6.20-1, 1:1.35.0-4+deb12u1+b1) on Linux
 #     (seen on 6.18)
-# Question: `pv FILE | CMD`: pv has written all lines to the pipe and has exited. FILE is changed then
-#     in place, and after that CMD reads. Which lines does CMD get?
+# Question: `pv FILE | CMD`: pv has written all lines to the pipe and has exited. FILE is changed
+#     then in place, and after that CMD reads. Which lines does CMD get?
 # One would guess: those that pv wrote. Bytes in a pipe are a copy; those of GNU cat are.
-# What happens: CMD gets the changed lines, and NUL bytes from where FILE was cut. pv uses splice(2)
-#     and BusyBox cat sendfile(2): both put the pages of the page cache themselves into the pipe.
+# What happens: CMD gets the changed lines, and NUL bytes from where FILE was cut. pv uses
+#     splice(2) and BusyBox cat sendfile(2): both put the pages of the page cache themselves into
+#     the pipe.
 # Why it matters: files that are changed in place (a queue whose records are marked as done, a ring
 #     of log records, a file that is cut back to what is not done yet) reach the next program in a
 #     state that the file never had, without a word.
