@@ -302,6 +302,10 @@ rerun() {
     cp "$err" dropped
     complete "$out" dropped
     exits 0 to /dev/null unseen --dropped /dev/null f.bf in
+    # The messages are written to the same file, which was not opened to append: neither is lost.
+    unseen --summary add --dropped /dev/stderr f.bf in >both 2>&1
+    grep -v '^unseen: ' both | cmp - in
+    [[ $(wc -l <both) -eq 60001 ]]
 }
 
 @test "a reader of FILE that goes away ends it by SIGPIPE, or by a message where that is ignored; nothing is lost" {

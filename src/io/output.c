@@ -35,6 +35,25 @@ int output_check(const char *path, struct fault *fault)
     return path_check_directory(path, fault);
 }
 
+/* Standard output or error may lead to the same file, as /dev/stderr does after 2>log, and write
+ * not at its end but where their last write ended: over what is appended here. So append there, too:
+ * the lines are written through their descriptor. Returns 0, or -1 with the fault. */
+static int write_where_standard_does(struct output *output, const struct stat *status,
+                                     struct fault *fault)
+{
+    for (int standard = STDOUT_FILENO; standard <= STDERR_FILENO; standard++) {
+        struct stat other;
+        int flags = fcntl(standard, F_GETFL);
+        if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND) != 0 ||
+            fstat(standard, &other) != 0 || !path_same_file(status, &other))
+            continue;
+        close(output->fd);
+        output->fd = fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        return output->fd >= 0 ? 0 : fault_errno(fault, output->name, NULL, errno);
+    }
+    return 0;
+}
+
 int output_open(struct output *output, const char *path, struct line_ends ends, struct fault *fault)
 {
     /* First without O_CREAT: in a directory with the sticky bit, the system refuses that for
@@ -52,6 +71,8 @@ int output_open(struct output *output, const char *path, struct line_ends ends, 
     output->by_pieces = S_ISFIFO(status.st_mode);
     if (!S_ISREG(status.st_mode))
         return 0;
+    if (write_where_standard_does(output, &status, fault) != 0)
+        return -1;
     /* The same file for reading, if that is allowed, and the name still leads to it. */
     int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (end_fd >= 0 && (fstat(end_fd, &end_status) != 0 || !path_same_file(&status, &end_status))) {
