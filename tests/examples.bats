@@ -202,6 +202,53 @@ example() {
 # typed FILE: a shell reads it.
 typed() { PATH=$PWD/bin:$PATH timeout -k 5 "$UNSEEN_TIMEOUT" "$shell" "$1" 3>&-; }
 
+@test "other tools: what the cookbook gives for them prints the same lines" {
+    local input theirs ours page
+    export LC_ALL=C
+    page=$(sed 's/\\e/\\/g; s/\\&//g' "$repository/man/unseen-cookbook.7")
+    mkdir bin
+    ln -s "$UNSEEN" bin/unseen
+    PATH=$PWD/bin:$PATH
+    printf '%s\n' ' a x' 'b  x' $'c\tx' 'c x ' '1 1' '01 01' '1.0 1.0' $'\351 y' $'\350 \351' $'\350 \350' \
+        'A x' 'a X' 'A x' $'f z\r' 'f z' 'f z' >blanks
+    tr -s ' \t' , <blanks >commas
+    printf '%s\n' 'g 007' 'g 7' 'g 70' 'g 0' 'g 00' >numbers
+    printf '%s\t%s\n' k v 1 x 01 'x ' '"1' x 2 $'\351' 3 $'\350' >fields
+    printf '%s\n' id,n 1,a '"1",b' 01,a '"x,y",c' '"x,y",d' >csv
+    printf '%s\n' 'b  x' $'\351 y' '' >old
+    unseen add --create old.bf old
+    while IFS='~' read -r input theirs ours; do
+        command -v "${theirs%% *}" >"$out" || continue
+        eval "$theirs" <"$input" | sort >left
+        eval "$ours" <"$input" | sort >right
+        same right left || complain "$input: $theirs, $ours"
+        [[ $page == *"Ic $ours"* ]] || complain "not in the table: $ours"
+    done <<'END'
+blanks~sort -u~unseen
+blanks~awk '!s[$0]++'~unseen
+blanks~perl -ne 'print unless $s{$_}++'~unseen
+blanks~sort -u -b -k 2,2~unseen -f 2
+blanks~awk '!s[$2]++'~unseen -f 2
+blanks~sort | uniq -d~unseen -d
+blanks~sort -s -f | uniq -i~unseen -i
+blanks~sort -s -k 2 | uniq -f 1~unseen --without '^[ \t]*[^ \t]+'
+blanks~grep -vxFf old~unseen query -v old.bf
+commas~awk -F, '!s[$2]++'~unseen -f 2 -t ,
+numbers~awk '!s[$2 + 0]++'~unseen -f 2 --without '^0+(?=\d)'
+fields~datamash rmdup 2~unseen -f 2 -t '\t'
+csv~mlr --csv head -n 1 -g id~unseen --csv -f id
+END
+}
+
+@test "a block list finds lines that are no text in the locale" {
+    example unseen-cookbook.7 'grep -aFxf'
+    printf 'ads\nads\351\nads\0\n' >blocked
+    printf 'ads\351\nmail\nmail\351\nads\0\n' >senders
+    LC_ALL=C.UTF-8 exits 0 typed recipe
+    printf 'mail\nmail\351\nads\351\nads\0\n' >wanted
+    same "$out" wanted || complain
+}
+
 @test "what visits a page fails if push does, and does not call the page done" {
     local recipe count=0
     mkdir bin
