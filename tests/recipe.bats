@@ -310,8 +310,8 @@ END
     echo '{"id":0}' >one
     while IFS='|' read -r options run lines n said way; do
         printf '%b' "$lines" >in
-        way="unseen key --tag $way FILE | grep ^none"
-        [[ $run != -z* ]] || way=${way/ key --tag/ key --tag -z} way=${way/grep/grep -z}
+        way="unseen key --tag $way FILE | grep -a ^none"
+        [[ $run != -z* ]] || way=${way/ key --tag/ key --tag -z} way=${way/grep -a/grep -az}
         eval "exits 0 unseen create --force -p 1e-9 $options f.bf"
         exits 0 unseen f.bf $run in
         [[ $(cat "$err") == "unseen: f.bf: ${said/;/; these are compared as whole lines (}to see them: $way)" ]] ||

@@ -430,10 +430,10 @@ void job_warn_of_no_key(const struct job *job)
     int syntax = recipe->syntax == SYNTAX_CSV ? (int)strlen(" --csv") : 0;
     bool nul = plan->ends.delimiter == '\0';
     message("%s: %s%s%s; these are compared as whole lines (%s%sto see them: unseen key --tag%s"
-            "%.*s%s%s FILE | grep%s ^none)",
+            "%.*s%s%s FILE | grep -a%s ^none)",
             name, has_no, is_no_json, not_json->read > 0 ? first[1] : "", path,
             path[0] != '\0' ? "; " : "", nul ? " -z" : "", syntax, words,
-            job->inputs.header ? " --header" : "", words + syntax, nul ? " -z" : "");
+            job->inputs.header ? " --header" : "", words + syntax, nul ? "z" : "");
 }
 
 void job_tell_lines(const struct job *job, struct told_lines *told)
