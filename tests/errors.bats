@@ -261,6 +261,41 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     fails_with 2 '^unseen: standard input: is a file of pending keys' unseen add f.bf - < <(cat keys)
 }
 
+# of_others: filters of other programs, for 1000 lines and a rate of 0.001: PROGRAM|its first bytes
+of_others() {
+    local n='\xe8\x03\0\0\0\0\0\0' p='\xfc\xa9\xf1\xd2\x4d\x62\x50\x3f' k='\n\0\0\0\0\0\0\0' zeros='\0\0\0\0\0\0\0'
+    printf '%s|%s\n' 'DCSO bloom' "\x01$zeros$n$p$k\x29\x38" poppy "\x02$zeros$n$p$k" \
+        pybloomfiltermmap3 "MBITARRAY\x30\n\0\0\0\0\0\0\xb0\x04\0\0$n$p\x09" \
+        libbloom "libbloom2@\0$n\x71\x25\0\0\0\0\0\0\xaf\x04\0\0\0\0\0\0$k$p"
+}
+
+@test "a filter of another program: what it is, and a way out, as FILTER and as FILE; it is left as it was" {
+    local program bytes command reason
+    exits 0 unseen create f.bf
+    exits 0 unseen --pending keys f.bf < <(seq 3)
+    while IFS='|' read -r program bytes; do
+        printf "$bytes%04000d" 0 >odd.bf
+        cp odd.bf wanted
+        reason="is a filter of $program, which unseen cannot read \(add its lines again: unseen add --create NEW.bf LINES\)$"
+        for command in odd.bf '--create odd.bf' 'add odd.bf' 'add --create odd.bf' 'query odd.bf' 'push odd.bf' 'pop odd.bf' 'remove odd.bf' \
+            'stats odd.bf' 'verify f.bf odd.bf' 'commit odd.bf keys' 'merge -o all.bf f.bf odd.bf' 'create --like odd.bf new.bf' \
+            'f.bf odd.bf' 'add f.bf odd.bf' 'query f.bf odd.bf' 'push f.bf odd.bf' 'key odd.bf' 'shard 1/2 odd.bf' 'plan odd.bf'; do
+            exits 2 unseen $command
+            says "^unseen: odd.bf: $reason"
+            [[ ! -s $out && ! -e all.bf && ! -e new.bf ]] || complain "$command: $(ls)"
+            same odd.bf wanted
+        done
+        fails_with 2 "^unseen: standard input: $reason" unseen <odd.bf
+        succeeds unseen -z <odd.bf
+        # without a rate, or without all of its head: lines
+        printf "${bytes//x3f/x40}" >odd.bf
+        succeeds unseen <odd.bf
+        head -c 20 wanted >odd.bf
+        succeeds unseen <odd.bf
+        fails_with 2 '^unseen: odd.bf: is not a filter' unseen stats odd.bf
+    done < <(of_others)
+}
+
 @test "what begins like no text, and is text, comes at once, and unchanged" {
     local bytes
     for bytes in BZh9 BZh91AY BZh01AY\&SY 'PK\x01\x02' '\x1f' '\x1f\x8b' '\x1f\x8b\x07' '\xff' '\xfe\xfe' '\x00\x00\xfe' \

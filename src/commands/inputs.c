@@ -136,11 +136,15 @@ static int judge_text(void *context, const struct input *input, const struct chu
         fault_set(fault, inputs->shown, "%s", kind->name);
         return suggest_reader(inputs, special ? kind->standard_reader : kind->reader, fault);
     }
-    memcpy(head, first->bytes, first->length < sizeof head ? first->length : sizeof head);
+    /* A filter of another program may have newlines there. */
+    uint64_t read = input_bytes(input);
+    memcpy(head, first->bytes, read < sizeof head ? read : sizeof head);
     if (header_is_filter(head)) {
         fault_set(fault, inputs->shown, "is a filter, not a file of lines");
         return fault_way_out(fault, "FILTER comes first, then the files to read");
     }
+    if (header_is_of_other(head, inputs->shown, fault))
+        return -1;
     if (key_file_decode(head, sizeof head, &keys) != KEY_FILE_OTHER) {
         fault_set(fault, inputs->shown, "is a file of pending keys, not a file of lines");
         return fault_way_out(fault, "to remember its lines: unseen commit FILTER FILE");
