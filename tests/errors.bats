@@ -274,7 +274,7 @@ of_others() {
     exits 0 unseen create f.bf
     exits 0 unseen --pending keys f.bf < <(seq 3)
     while IFS='|' read -r program bytes; do
-        printf "$bytes%04000d" 0 >odd.bf
+        printf "%b%04000d" "$bytes" 0 >odd.bf
         cp odd.bf wanted
         reason="is a filter of $program, which unseen cannot read \(add its lines again: unseen add --create NEW.bf LINES\)$"
         for command in odd.bf '--create odd.bf' 'add odd.bf' 'add --create odd.bf' 'query odd.bf' 'push odd.bf' 'pop odd.bf' 'remove odd.bf' \
@@ -288,7 +288,7 @@ of_others() {
         fails_with 2 "^unseen: standard input: $reason" unseen <odd.bf
         succeeds unseen -z <odd.bf
         # without a rate, or without all of its head: lines
-        printf "${bytes//x3f/x40}" >odd.bf
+        printf %b "${bytes//x3f/x40}" >odd.bf
         succeeds unseen <odd.bf
         head -c 20 wanted >odd.bf
         succeeds unseen <odd.bf

@@ -49,7 +49,7 @@ finds() {
     exits 0 unseen --create -n 1000 -p 1e-3 f.bf < <(seq 900)
     [[ $(number_at 9216) -ge 890 ]]
     write_at 9216 '\001\000'
-    notes 'layer 1: its counter shows 1 line, its bits [89][0-9]{2} \(as in a copy made while lines were added; .*\)'
+    notes 'layer 1: its counter shows 1 line, its bits [89][0-9]{2} \(as after a kill, or in a copy made while lines were added; .*\)'
     # A writer mends it.
     exits 0 unseen f.bf < <(seq 900)
     succeeds unseen verify f.bf
@@ -209,6 +209,7 @@ sound() {
 }
 
 @test "a writer that died with keys in flight, here and in a file; the next one puts both right" {
+    local number
     input 5000 >in
     exits 0 unseen create -p 1e-9 f.bf
     stall
@@ -219,12 +220,17 @@ sound() {
     exits 0 unseen f.bf in
     succeeds unseen verify f.bf
 
+    # In another slot, too, which no other run may take for long.
     exits 0 unseen create --force -p 1e-9 f.bf
-    exits 137 "$UNSEEN" f.bf in -x sh -c 'cat >got; kill -9 $PPID'
-    [[ -e f.bf.flight-0 ]]
-    notes 'slot 0: a writer died with lines in flight, .* \(.* removes its file\)'
+    for number in 0 1; do
+        exits 137 "$UNSEEN" f.bf <(input 5000 ${number}0000) -x sh -c 'cat >got; kill -9 $PPID'
+        [[ -e f.bf.flight-$number ]]
+        notes "slot $number: a writer died with lines in flight, .* \(.* removes its file\)"
+        [[ $number -eq 1 ]] || hold_lock first 4611686018427387905 # of slot 0
+    done
+    let_go first
     exits 0 unseen f.bf </dev/null
-    [[ ! -e f.bf.flight-0 ]]
+    [[ ! -e f.bf.flight-0 && ! -e f.bf.flight-1 ]]
     succeeds unseen verify f.bf
 }
 

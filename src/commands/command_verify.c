@@ -103,8 +103,8 @@ static void check_layer(struct findings *findings, unsigned number)
             findings->wrong += !layer->window;
         } else if ((double)layer->counted < layer->remembered - tolerance(layer)) {
             note(findings,
-                 "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as in a copy made "
-                 "while lines were added; no line is lost)",
+                 "layer %u: its counter shows %" PRIu64 " %s, its bits %.0f (as after a kill, or "
+                 "in a copy made while lines were added; no line is lost)",
                  number, layer->counted, number_lines(layer->counted), layer->remembered);
         }
     }
@@ -190,7 +190,7 @@ static int verify_filter(const struct options *options, size_t before, const str
             note(&findings,
                  "slot %u: a writer died with lines in flight, or this is a copy made in use (they "
                  "are not remembered, and come again with their input%s)",
-                 slot, facts.file != 0 ? "; the next writer in this slot removes its file" : "");
+                 slot, facts.file != 0 ? "; the next writer removes its file" : "");
     }
     if (removal_is_unfinished(filter))
         note(&findings,

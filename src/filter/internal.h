@@ -15,7 +15,7 @@
  * being written (pending.h), and LOCK_OUTPUT of a file that lines are appended to (io/output.h).
  *
  * What each operation does:
- *   open       LOCK_CHANGE to take a slot and clear what a dead owner left in it, and to raise a
+ *   open       LOCK_CHANGE to take a slot and clear what dead owners left in all, and to raise a
  *              counter that is far too low for the bits.
  *   claim      Tests keys without a lock. If any are new, takes a slot, unless it has one, and
  *              LOCK_CHANGE, and writes keys to its flight: salt, keys, places, then the count.

@@ -72,10 +72,10 @@ static void show_file(struct writer *writer, uint32_t level)
 }
 
 /* Unpublishes the side file. `level`: FLIGHT_BEGINS while the file may still exist, else 0. */
-static void show_no_file(struct writer *writer, uint32_t level)
+static void show_no_file(struct filter *filter, unsigned slot, uint32_t level)
 {
-    put64(writer->filter, slot_at(writer->slot) + FLIGHT_FILE, 0);
-    put32(writer->filter, slot_at(writer->slot) + FLIGHT_LEVEL, level);
+    put64(filter, slot_at(slot) + FLIGHT_FILE, 0);
+    put32(filter, slot_at(slot) + FLIGHT_LEVEL, level);
 }
 
 /* Removes what a dead writer left at `path`: a file of keys in flight of this filter, or with
@@ -170,7 +170,7 @@ int slot_reserve(struct writer *writer, uint64_t n, struct fault *fault)
                 flight_unmap(&larger);
             if (old.fd < 0) {
                 remove_file(larger.fd, larger.path);
-                show_no_file(writer, 0);
+                show_no_file(filter, writer->slot, 0);
             }
             return -1;
         }
@@ -188,29 +188,44 @@ int slot_reserve(struct writer *writer, uint64_t n, struct fault *fault)
 
 /* --- taking a slot, and giving it back --- */
 
-/* Under LOCK_CHANGE: clears what a dead owner left, which would otherwise belong to the new owner,
- * and shows a guest's file. A salt shows that an owner died: a run that ends well clears it. A file
- * that was made in another slot is left to the next owner of that one, as it may be somebody's. */
-static void move_in(struct writer *writer)
+/* Under LOCK_CHANGE and the lock of the slot: clears what a dead owner left. A salt shows that an
+ * owner died: a run that ends well clears it. An empty file that was made in another slot is left to
+ * the next owner of that one, as it may be somebody's. */
+static void clear_left(struct filter *filter, unsigned slot)
 {
     char path[SIDE_FILE_NAME_MAX];
-    struct filter *filter = writer->filter;
-    size_t record = slot_at(writer->slot);
-    struct slot_facts left = slot_facts(filter, writer->slot);
-    struct flight flight = slot_flight(filter, writer->slot);
-    bool began = left.level == FLIGHT_BEGINS;
+    struct slot_facts left = slot_facts(filter, slot);
+    struct flight flight = slot_flight(filter, slot);
     if (left.keys != 0)
         flight_hide(&flight);
-    if (left.file != 0 || began) {
-        show_no_file(writer, FLIGHT_BEGINS);
+    if (left.file != 0 || left.level == FLIGHT_BEGINS) {
+        show_no_file(filter, slot, FLIGHT_BEGINS);
         name_file(filter, left.number, path);
-        if (left.number % SLOTS_MAX == writer->slot)
-            remove_dead_file(filter, path, true);
-        show_no_file(writer, 0);
+        remove_dead_file(filter, path, left.number % SLOTS_MAX == slot);
+        show_no_file(filter, slot, 0);
     }
-    if (left.keys != 0 || get64(filter, record + FLIGHT_SALT) != 0) {
+    if (left.keys != 0 || get64(filter, slot_at(slot) + FLIGHT_SALT) != 0) {
         flight_clear(&flight, flight.places);
-        put64(filter, record + FLIGHT_SALT, 0);
+        put64(filter, slot_at(slot) + FLIGHT_SALT, 0);
+    }
+}
+
+/* Under LOCK_CHANGE: clears what was left in the slot, which would otherwise belong to its new
+ * owner, and if it is kept in all others, which few runs ever take; shows a guest's file. */
+static void move_in(struct writer *writer)
+{
+    struct filter *filter = writer->filter;
+    struct flight flight = slot_flight(filter, writer->slot);
+    clear_left(filter, writer->slot);
+    for (unsigned slot = 0; slot < SLOTS_MAX && writer->slot < SLOTS_KEPT; slot++) {
+        size_t record = slot_at(slot);
+        if (slot == writer->slot ||
+            (get64(filter, record + FLIGHT_SALT) == 0 &&
+             get32(filter, record + FLIGHT_LEVEL) == 0) ||
+            lock_try(filter->file.fd, LOCK_SLOT + slot) <= 0)
+            continue;
+        clear_left(filter, slot);
+        lock_give_back(filter->file.fd, LOCK_SLOT + slot);
     }
     if (writer->flight.fd >= 0) {
         writer->flight.record = flight.record;
@@ -280,11 +295,12 @@ void slot_rest(struct writer *writer)
 {
     if (!writer->has_slot || writer->slot < SLOTS_KEPT || writer->flight.count > 0)
         return;
-    show_no_file(writer, 0);
-    put64(writer->filter, slot_at(writer->slot) + FLIGHT_SALT, 0);
+    struct filter *filter = writer->filter;
+    show_no_file(filter, writer->slot, 0);
+    put64(filter, slot_at(writer->slot) + FLIGHT_SALT, 0);
     writer->flight.record = NULL;
     writer->has_slot = false;
-    lock_give_back(writer->filter->file.fd, LOCK_SLOT + writer->slot);
+    lock_give_back(filter->file.fd, LOCK_SLOT + writer->slot);
 }
 
 static void detach(struct writer *writer, unsigned slot)
@@ -299,8 +315,8 @@ static void detach(struct writer *writer, unsigned slot)
     writer->attached[slot] = NULL;
 }
 
-/* If the file cannot be removed, because its directory was renamed, the next owner of the slot will
- * remove it. A run that had nothing in flight changes nothing. The lock of a slot that is kept goes
+/* If the file cannot be removed, because its directory was renamed, the next run will remove
+ * it. A run that had nothing in flight changes nothing. The lock of a slot that is kept goes
  * when the filter is closed. */
 void slot_close(struct writer *writer)
 {
@@ -317,13 +333,13 @@ void slot_close(struct writer *writer)
     if (count > 0)
         flight_hide(flight);
     if (shown)
-        show_no_file(writer, FLIGHT_BEGINS);
+        show_no_file(filter, writer->slot, FLIGHT_BEGINS);
     if (locked)
         filter_unlock(filter);
     if (flight->fd < 0)
         flight_clear(flight, count);
     else if (remove_file(flight->fd, flight->path) && shown)
-        show_no_file(writer, 0);
+        show_no_file(filter, writer->slot, 0);
     if (writer->has_slot && get64(filter, slot_at(writer->slot) + FLIGHT_SALT) != 0)
         put64(filter, slot_at(writer->slot) + FLIGHT_SALT, 0);
     writer->has_slot = false;
