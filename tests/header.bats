@@ -222,6 +222,7 @@ END
 0|key -t '\t' --header -f n,id a.tsv moved.tsv|5" disk\t1\n"x\t2\n"x\t\n"\t1\n"y\t3\n,\t4\n|
 0|key -t '\t' --header -f '!n' a.tsv|1\n2\n\t"x\n1\n|
 2|key -t '\t' --header -f nosuch a.tsv|||a.tsv: no column 'nosuch' (columns: id, n)
+2|key --csv -f id a.tsv|||a.tsv: no column 'id' (columns: 'id\\tn'; to separate them: -t '\\t')
 0|--header -t '\t' -f id -p 1e-9 <a.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n||filter in memory: 1 of 4 lines has no 'id' (first: line 4)
 0|--create -t '\t' --header -f n,id -p 1e-9 n.bf a.tsv 2>got && unseen --header n.bf moved.tsv|id\tn\n1\t5" disk\n2\t"x\n\t"x\n1\t"\nn\tid\n"y\t3\n,\t4\n|
 2|--header n.bf a.tsv moved.tsv|||moved.tsv: *columns*a.tsv*order

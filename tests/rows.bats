@@ -73,7 +73,7 @@ END
     runs --csv -t ';' -f id <<'END'
 0|f.bf semicolons.csv|id;price\r\n1;"2,50"\r\n2;3,75\r\n|1 2
 0|key --csv -t ';' -f price semicolons.csv|2,50\n3,75\n2;50\n|
-2|key --csv -f id semicolons.csv|||semicolons.csv: no column 'id' (columns: id;price)
+2|key --csv -f id semicolons.csv|||semicolons.csv: no column 'id' (columns: id;price; to separate them: -t ';')
 END
     # MySQL's INTO OUTFILE: quotes not doubled. Without --csv it goes, if no field before has commas.
     runs --csv -f 1 <<'END'

@@ -92,11 +92,13 @@ static char *add_name(char *out, struct span name)
     return out;
 }
 
-/* Tells which columns there are; of many the first ones, of a long name its beginning. */
+/* Tells which columns there are; of many the first ones, of a long name its beginning. If there is
+ * one, perhaps another separator makes several of it. */
 static void tell_columns(const struct header_values *header, struct fault *fault)
 {
     enum { SHOWN = 200, SHOWN_NAME = 40 };
     char list[SHOWN + 2 * SHOWN_NAME + 8], *out = list;
+    const char *other = NULL;
     size_t i;
     for (i = 0; i < header->n && out < list + SHOWN; i++) {
         struct span name = header->value[i];
@@ -105,7 +107,14 @@ static void tell_columns(const struct header_values *header, struct fault *fault
         name.length = name.length < SHOWN_NAME ? name.length : SHOWN_NAME;
         out = add_name(out, name);
     }
-    fault_way_out(fault, "columns: %.*s%s", (int)(out - list), list, i < header->n ? ", ..." : "");
+    for (const char *at = list; at < out && header->n == 1 && other == NULL; at++)
+        other = *at == ';' ? ";" : *at == '|' ? "|" : *at == '\t' ? "\\t" : NULL;
+    if (other != NULL)
+        fault_way_out(fault, "columns: %.*s; to separate them: -t '%s'", (int)(out - list), list,
+                      other);
+    else
+        fault_way_out(fault, "columns: %.*s%s", (int)(out - list), list,
+                      i < header->n ? ", ..." : "");
 }
 
 /* Names of the recipe: as LIST has them, their bytes, and whether a column has them. */
