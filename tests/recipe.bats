@@ -333,6 +333,31 @@ END
 END
 }
 
+@test "a later member that none of many lines has: said, if lines were dropped; with two threads, too" {
+    local said="^unseen: f.bf: none of [0-9]+ lines has 'acton', so it tells none of them apart \\(is the name right\\?\\)$" n at
+    for n in 100 200000; do
+        seq "$n" | sed 's/.*/{"id":1&,"n":&,"action":"a&"}/' >in
+        exits 0 unseen create --force --jsonl -f id,acton,n f.bf
+        exits 0 unseen -j 2 f.bf in
+        silent_on_stderr
+        exits 0 unseen -j 2 f.bf in
+        says_lines 1 "$said"
+        # One line has it, whichever thread makes its key. Null is no value.
+        for at in 58 62 66 70 74 78 82 86 90 94 98; do
+            sed "$((n * at / 100)) s/action/acton/" in >one
+            exits 0 unseen -j 2 f.bf one
+            silent_on_stderr
+        done
+        mv one in
+        sed -i 's/"acton":"[^"]*"/"acton":null/' in
+        exits 0 unseen -j 2 f.bf in
+        says_lines 1 "$said"
+        # few lines may well lack it
+        exits 0 unseen f.bf < <(head -n 99 in)
+        silent_on_stderr
+    done
+}
+
 # --- said and shown ------------------------------------------------------------------------
 
 @test "stats shows the recipe, as text and as JSON" {

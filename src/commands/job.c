@@ -392,6 +392,26 @@ static bool tells_of_no_key(const struct job *job)
            (many || wrong > 0 || TENTH * shown + without_data >= printed);
 }
 
+/* Of several members, lines may lack all but the first. If none has one, its name may be wrong, and
+ * lines were dropped that differ. */
+static void warn_of_members(const struct job *job, const char *name)
+{
+    enum { ENOUGH = 100 };
+    const struct pipeline_counts *counts = &job->counts;
+    const char *next = recipe_of(job)->names, *first = next;
+    char member[RECIPE_NAMES_BYTES + 1];
+    if (counts->members == 0 || counts->dropped == 0 || counts->read < ENOUGH)
+        return;
+    for (unsigned i = 0; *next != '\0'; i++, first = next) {
+        recipe_next_name(&next, member);
+        int length = (int)(next - first) - (*next != '\0'); /* as it stands in the list */
+        if ((counts->members >> i & 1) == 0)
+            message("%s: none of %" PRIu64 " lines has '%.*s', so it tells none of them apart (is "
+                    "the name right?)",
+                    name, counts->read, length, first);
+    }
+}
+
 void job_warn_of_no_key(const struct job *job)
 {
     const struct pipeline_plan *plan = &job->plan;
@@ -401,6 +421,7 @@ void job_warn_of_no_key(const struct job *job)
                          *not_json = &counts->keyless[NO_KEY_NOT_JSON];
     uint64_t lines = counts->read - counts->keyless[NO_KEY_IDLE].read;
     const char *name = plan->filter != NULL ? filter_name(plan->filter) : job->options->asked->name;
+    warn_of_members(job, name);
     if (!tells_of_no_key(job))
         return;
 

@@ -188,6 +188,7 @@ enum json_line json_take_any(const struct recipe *recipe, const struct json_item
             *out++ = ',';
         if (json_is_null(values[i]))
             continue;
+        lines->members |= 1U << i;
         out = write_value(recipe, items->without, values[i], scratch, out);
         if (out == NULL)
             return JSON_NO_MEMBER;

@@ -49,7 +49,8 @@ struct json_lines {
     const struct kernel *kernel;
     const char *bytes, *end;
     struct token_scan scan;
-    size_t n, next; /* tokens that were found; the next one */
+    size_t n, next;   /* tokens that were found; the next one */
+    unsigned members; /* bit i: a key had the i-th item, of several; not set by json_lines_begin */
     uint32_t token[JSON_TOKENS + 1];
 };
 

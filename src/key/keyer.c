@@ -58,6 +58,7 @@ struct keyer *keyer_new(const struct recipe *recipe)
         keyer->without = without_new(recipe);
     if (keyer->json != NULL) {
         json_split_items(recipe, &keyer->json->items);
+        keyer->json->lines.members = 0;
         if (recipe->profile == PROFILE_LINE)
             keyer->json->items.without = keyer->without;
     }
@@ -241,6 +242,11 @@ int keyer_read_header(struct keyer *keyer, const char *line, size_t length, cons
         0)
         return -1;
     return keyer_reserve(keyer, keyer->size) == 0 ? 0 : fault_errno(fault, input, NULL, ENOMEM);
+}
+
+unsigned keyer_members(const struct keyer *keyer)
+{
+    return keyer != NULL && keyer->json != NULL ? keyer->json->lines.members : 0;
 }
 
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length, uint8_t kind)

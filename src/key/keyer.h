@@ -47,6 +47,9 @@ struct key_text {
  * for the longest line. */
 struct key_text keyer_text(struct keyer *keyer, const char *line, size_t length, uint8_t kind);
 
+/* Which of several members the keys so far had, of any line: bit i for the i-th of the recipe. */
+unsigned keyer_members(const struct keyer *keyer);
+
 /* Hash functions, and where the hashes of n lines go. */
 struct hashes {
     struct hashers hashers;

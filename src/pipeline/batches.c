@@ -101,7 +101,8 @@ struct batches {
 
     bool ahead; /* there is a second thread, */
     pthread_t thread;
-    struct keyer *second; /* and its keyer */
+    struct keyer *second; /* and its keyer; */
+    unsigned members;     /* of those that have ended: keyer_members */
     atomic_bool ending;
     size_t given;
     atomic_size_t returned, claimed, split;
@@ -466,6 +467,7 @@ static void end_ahead(struct batches *batches)
     if (batches->ahead)
         signals_end_thread(batches->thread);
     batches->ahead = false;
+    batches->members |= keyer_members(batches->second);
     keyer_free(batches->second);
     for (unsigned i = 0; i < BUFFERS - 1; i++) {
         free(batches->spare[i].bytes);
@@ -569,8 +571,9 @@ int batches_next(struct batches *batches, struct batch *batch, struct fault *fau
     return entry->outcome == BATCH || entry->outcome == CUT;
 }
 
-void batches_end(struct batches *batches)
+unsigned batches_end(struct batches *batches)
 {
     if (batches->ahead)
         end_ahead(batches);
+    return batches->members | keyer_members(batches->keyer);
 }

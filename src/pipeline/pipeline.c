@@ -596,7 +596,7 @@ int pipeline_run(struct pipeline *pipeline, struct input *input, struct fault *f
                 plan->after_chunk();
         }
     }
-    batches_end(pipeline->batches);
+    plan->counts->members = batches_end(pipeline->batches);
     /* After s successes, each with chance 1 - R, s + 1 times the odds is the mean of the failures:
      * of all lines that a saturated filter drops, though it prints none. */
     if (plan->counts_drops)

@@ -54,6 +54,7 @@ struct pipeline_counts {
     double false_drops;        /* with `counts_drops`: the estimated number */
     /* By reason; that of HAS_KEY is of no use. */
     struct keyless keyless[NO_KEY_IDLE + 1];
+    unsigned members;          /* keyer_members */
     enum no_key keyless_first; /* the reason of the first of them, but for NO_KEY_IDLE */
 };
 
