@@ -142,47 +142,6 @@ END
 END
 }
 
-# --- the picture -------------------------------------------------------------
-
-@test "on a terminal it draws the rate against lines; with --json, into a pipe or a file it does not" {
-    need_terminal
-    local options
-    on_terminal 60 C "'$UNSEEN' plan -n 10M -p 1e-6" >terminal
-    grep -Eqx '  8\.2e-7 \| +\**O\**' terminal
-    grep -qx ' *0 \{1,\}10M \{1,\}20M lines' terminal
-    grep -qx 'O With 10M lines the rate is 8.2e-7.' terminal
-    grep -q '^Beyond that the filter grows, and the rate stays below 1e-6' terminal
-    on_terminal 60 C.UTF-8 "'$UNSEEN' plan -n 10M --fixed" | grep -q '^  9\.7e-7 │.*●'
-    seq 30000 >in
-    on_terminal 60 C "'$UNSEEN' plan in" >terminal
-    grep -q '^O With 30.[0-9]*K lines the rate is ' terminal
-    grep -q '^To make it: ' terminal
-    for options in --json ''; do
-        succeeds unseen plan $options -n 10M
-        on_terminal 80 C "'$UNSEEN' plan $options -n 10M | cat >pipe; '$UNSEEN' plan $options -n 10M >file" >terminal
-        [[ ! -s terminal ]]
-        cmp pipe "$out"
-        cmp file "$out"
-    done
-    on_terminal 80 C "'$UNSEEN' plan --json -n 10M" | cmp - <(unseen plan --json -n 10M)
-}
-
-@test "the picture fits every width, rate and number of lines" {
-    need_terminal
-    local columns options
-    for columns in 20 33 80 300; do
-        for options in '-n 1 -p 0.5' '-n 1e12 -p 1e-12' '--window 3000 -p 1e-12' \
-            '-n 1 --size 1G --hashes 112' '--counting -n 12345 -p 0.5' '--forget-after 7d -n 1M'; do
-            echo "'$UNSEEN' plan $options; echo end"
-        done >plans
-        on_terminal "$columns" C '. ./plans' >terminal
-        # of each, from its title to the scale below it
-        sed -n '/^false-positive rate$/,/ 0 .*[0-9]/p' terminal >pictures
-        [[ $(wc -l <pictures) -eq $((6 * 15)) && $(grep -c '^         +-*+-*$' pictures) -eq 6 ]]
-        awk -v most="$columns" 'length($0) > most { exit 1 }' pictures
-    done
-}
-
 # --- from data ---------------------------------------------------------------
 
 # distinct_is N: within 1 %.

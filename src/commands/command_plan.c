@@ -8,7 +8,6 @@
 #include "commands/message.h"
 #include "core/growth.h"
 #include "core/hyperloglog.h"
-#include "system/machine.h"
 #include "system/signals.h"
 #include "text/number.h"
 
@@ -18,130 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* --- the curve, on a terminal --- */
-
-/* No colour, no escape sequences, no line wider than the terminal. A cell has one dot in ASCII; in
- * UTF-8 2 by 4, as in Braille. Levels are rows of dots, from 0 at the bottom; -1 is below. */
-enum { LABEL = 8, ROWS_OF_CURVE = 12, COLUMNS_MOST = 500, DIGITS_OF_RATE = 2 };
-
-/* Lower rates are drawn as this one, so that the logarithm is finite. */
-#define RATE_LEAST 1e-300
-
-struct curve {
-    bool utf8;
-    unsigned columns, across, up;    /* cells; dots of a cell */
-    double bottom, top;              /* powers of ten */
-    int level[2 * COLUMNS_MOST + 1]; /* the first is that of a dot before the curve */
-};
-
-static int level_of(const struct curve *curve, double rate)
-{
-    double height = (log10(fmax(rate, RATE_LEAST)) - curve->bottom) / (curve->top - curve->bottom);
-    return (int)fmax(floor(height * (ROWS_OF_CURVE * curve->up - 1) + 0.5), -1);
-}
-
-/* `point`: the column of the point if it is in this row, else a column after the last. */
-static void draw_row(const struct curve *curve, unsigned row, unsigned point)
-{
-    static const unsigned char upward[] = {64, 4, 2, 1, 128, 32, 16, 8}; /* bits of Braille */
-    int blanks = 0;
-    fputs(curve->utf8 ? "│" : "|", stdout);
-    for (unsigned column = 0; column < curve->columns; column++, blanks++) {
-        unsigned dots = 0;
-        /* Where the curve is steep, dots are joined vertically, so that there is no gap. */
-        for (unsigned i = 0; i < curve->across * curve->up; i++) {
-            const int *level = &curve->level[column * curve->across + i / curve->up];
-            int y = (int)((ROWS_OF_CURVE - 1 - row) * curve->up + i % curve->up);
-            if (level[0] < level[1] ? level[0] < y && y <= level[1] : y == level[1])
-                dots |= upward[i];
-        }
-        if (dots == 0 && column != point)
-            continue;
-        printf("%*s", blanks, "");
-        if (column == point)
-            fputs(curve->utf8 ? "●" : "O", stdout);
-        else if (!curve->utf8)
-            putchar('*');
-        else
-            printf("\xe2%c%c", (int)(0xa0 | dots >> 6), (int)(0x80 | (dots & 63)));
-        blanks = -1;
-    }
-    putchar('\n');
-}
-
-/* Draws the rate for 0 to twice the lines at capacity, with a point at capacity, in 14 rows. */
-static void draw_curve(const struct forecast *forecast)
-{
-    bool utf8 = terminal_shows_utf8();
-    double lines = (double)forecast->capacity, at = forecast_rate(forecast, lines);
-    unsigned columns = terminal_width(STDOUT_FILENO) - LABEL - 2;
-    struct curve curve = {
-        .utf8 = utf8,
-        .columns = columns < COLUMNS_MOST ? columns : COLUMNS_MOST,
-        .across = utf8 ? 2 : 1,
-        .up = utf8 ? 4 : 1,
-        .level[0] = -1,
-    };
-    /* 1. The decades: from the rate at a quarter of the lines, but at most four below the point. */
-    double low = fmax(forecast_rate(forecast, lines / 4), at * 1e-4);
-    double high = fmin(forecast_rate(forecast, lines * 2), 1);
-    curve.bottom = floor(log10(fmax(low, RATE_LEAST)));
-    curve.top = fmax(ceil(log10(fmax(high, RATE_LEAST))), curve.bottom + 1);
-    /* 2. The curve, row by row. */
-    unsigned dots = curve.columns * curve.across;
-    for (unsigned x = 0; x < dots; x++) {
-        double rate = forecast_rate(forecast, (x + 0.5) / dots * 2 * lines);
-        curve.level[x + 1] = level_of(&curve, fmin(rate, 1));
-    }
-    unsigned point_row = ROWS_OF_CURVE - 1 - (unsigned)fmax(level_of(&curve, at), 0) / curve.up;
-    for (unsigned row = 0; row < ROWS_OF_CURVE; row++) {
-        char label[NUMBER_TEXT] = "";
-        bool top = row == 0, bottom = row == ROWS_OF_CURVE - 1, point = row == point_row;
-        if (point || top || bottom)
-            number_text(point ? at : pow(10, top ? curve.top : curve.bottom), DIGITS_OF_RATE,
-                        label);
-        printf("%*s ", LABEL, label);
-        draw_row(&curve, row, point ? curve.columns / 2 : COLUMNS_MOST);
-    }
-    /* 3. The axis; and under it 0, the lines at the point and, if they fit, those at the end. */
-    char middle[32], end[32];
-    int foot = (int)curve.columns / 2, left = (int)strlen(number_count(lines, middle)) / 2;
-    int right = (int)curve.columns - foot - left - 1;
-    printf("%*s %s", LABEL, "", utf8 ? "└" : "+");
-    for (int column = 0; column < (int)curve.columns; column++)
-        fputs(column == foot ? (utf8 ? "┴" : "+") : (utf8 ? "─" : "-"), stdout);
-    printf("\n%*s 0%*s", LABEL, "", foot + left + 1, middle);
-    if (right > (int)strlen(number_count(2 * lines, end)) + 6)
-        printf("%*s lines", right - 6, end);
-    putchar('\n');
-}
 
 /* --- the report --- */
 
-/* The rate as lines come: in JSON an array, in text a table, or on a terminal a curve. */
+/* The rate as lines come: in JSON an array, in text a table. */
 static void show_curve(struct figures *figures, const struct forecast *forecast)
 {
     static const double points[] = {0.1, 0.25, 0.5, 1, 1.5, 2, 5}; /* of the capacity */
     double capacity = (double)forecast->capacity, last = 0;
     bool grows = forecast_grows(forecast);
-    if (!figures->json && isatty(STDOUT_FILENO)) {
-        char count[NUMBER_TEXT], rate[NUMBER_TEXT], most[NUMBER_TEXT];
-        printf("\nfalse-positive rate\n");
-        draw_curve(forecast);
-        printf("%s With %s %s the rate is %s.\n", terminal_shows_utf8() ? "●" : "O",
-               number_count(capacity, count), number_lines(forecast->capacity),
-               number_text(forecast_rate(forecast, capacity), DIGITS_OF_RATE, rate));
-        number_text(forecast->plan.rate, NUMBER_ASKED, most);
-        if (grows)
-            printf("Beyond that the filter grows, and the rate stays below %s;\n"
-                   "the curve shows a filter that does not grow.\n",
-                   most);
-        else if (forecast->plan.window && forecast->plan.forget == 0)
-            printf("Beyond that, old lines are forgotten, and the rate stays below %s.\n", most);
-        return;
-    }
     figures_open(figures, "curve", '[');
     if (!figures->json)
         printf("\nlines               rate%s\n",
