@@ -246,6 +246,15 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     done
     exits 2 unseen -- seen 'x y.gz'
     says "zcat 'x y.gz' \| unseen ./seen\)$"
+    # in the place of FILTER
+    exits 2 unseen --by url 'x y.gz'
+    says "is not a filter \(to read it without a filter: zcat 'x y.gz' \| unseen --by url\)$"
+    gzip -c <<<other >z.gz
+    exits 2 unseen 'x y.gz' z.gz
+    says "several files without a filter: zcat 'x y.gz' z.gz \| unseen\)$"
+    seq 3 >list
+    exits 2 unseen 'x y.gz' list
+    says "several files without a filter: cat 'x y.gz' list \| unseen\)$"
     # CMD is not started
     exits 2 unseen f.bf 'x y.gz' -x touch 'by cmd'
     says "zcat 'x y.gz' \| unseen f.bf -x touch 'by cmd'\)$"

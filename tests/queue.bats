@@ -244,6 +244,7 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
 
 @test "-x CMD takes the lines that it has read whole; or all, if it has read nothing" {
     local status said rest command left='sh: exited with 0, but left'
+    local nothing='sh: exited with 0 and read nothing; its 5 lines count as done'
     mkfifo go
     exec {hold}<>go
     while IFS='|' read -r status said rest command; do
@@ -261,8 +262,8 @@ gets() { exits 0 wait "$waiter" && is got "$1"; }
 0|$left 4 lines unread|1\n2:2 3 4 5 6 7 8 9|dd bs=1 count=3 2>said
 0|$left 5 lines unread|1:1 2 3 4 5 6 7 8 9|dd bs=1 count=1 2>said
 0|$left 4 lines unread|:2 3 4 5 6 7 8 9|read -r a; exec <&-; exit 0
-0||:6 7 8 9|true
-0||:6 7 8 9|exec <&-; exit 0
+0|$nothing|:6 7 8 9|true
+0|$nothing|:6 7 8 9|exec <&-; exit 0
 0||:6 7 8 9|read -r a; exec 4<&0; sh -c 'read -r l <go' <&4 & exit 0
 3|sh: exited with 7|:6 7 8 9 1 2 3 4 5|read -r a; exit 7
 3|sh: exited with 7|:6 7 8 9 1 2 3 4 5|exec <&-; exit 7

@@ -34,6 +34,8 @@ static int end_command(struct job *job, int status)
     if (left + counts->refused > 0)
         message("%s: exited with 0, but took only %" PRIu64 " %s (the rest will come again)",
                 job->options->exec[0], counts->selected, number_lines(counts->selected));
+    else
+        job_tell_unread(job, counts->selected);
     if (job->child.written > 0 && status == EXIT_OK)
         signals_forget();
     return status;

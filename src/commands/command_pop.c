@@ -97,6 +97,7 @@ static int end_pop(struct pop *pop, int status)
             message("%s: exited with 0, but left %" PRIu64 " %s unread (%s in the queue)",
                     options->exec[0], left, number_lines(left),
                     number_of(left, "it stays", "they stay"));
+        job_tell_unread(job, pop->delivered - left);
         if (job->child.written > 0 && status == EXIT_OK)
             signals_forget();
     }

@@ -2,6 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/file_uses.h"
+#include "commands/inputs.h"
 #include "commands/key_options.h"
 #include "commands/message.h"
 #include "filter/create.h"
@@ -75,10 +76,15 @@ static void suggest_input(struct fault *fault, const struct options *options, co
     for (size_t i = 0; i < options->operand_count && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, " %s",
                                    quote_file(options->operands[i], quoted));
-    if (command != NULL && options->operand_count == 1)
+    const char *reader = inputs_reader(path);
+    for (size_t i = 1; i < options->operand_count; i++)
+        reader = inputs_reader(options->operands[i]) == reader ? reader : NULL;
+    if (command != NULL && options->operand_count == 1 && reader == NULL)
         fault_way_out(fault, "to read it as lines: %s <%s", command, names);
     else if (command != NULL)
-        fault_way_out(fault, "several files without a filter: cat%s | %s", names, command);
+        fault_way_out(fault, "%s without a filter: %s%s | %s",
+                      options->operand_count == 1 ? "to read it" : "several files",
+                      reader != NULL ? reader : "cat", names, command);
     free(command);
 }
 

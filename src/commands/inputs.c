@@ -101,6 +101,32 @@ static const struct kind {
 #undef BYTES
 };
 
+/* The kind of what begins with these bytes, or NULL. */
+static const struct kind *kind_of(const char *bytes, size_t length)
+{
+    for (const struct kind *kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++) {
+        size_t i = 0;
+        while (i < kind->length && i < length &&
+               (kind->magic[i] == '?' ? bytes[i] >= '1' && bytes[i] <= '9'
+                                      : bytes[i] == kind->magic[i]))
+            i++;
+        if (i == kind->length)
+            return kind;
+    }
+    return NULL;
+}
+
+const char *inputs_reader(const char *path)
+{
+    char head[16];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd >= 0)
+        close(fd);
+    const struct kind *kind = length > 0 ? kind_of(head, (size_t)length) : NULL;
+    return kind != NULL ? kind->reader : NULL;
+}
+
 /* Sets the way out: this command, after `reader`, which makes lines of the input. */
 static int suggest_reader(const struct inputs *inputs, const char *reader, struct fault *fault)
 {
@@ -124,14 +150,8 @@ static int judge_text(void *context, const struct input *input, const struct chu
     const char *end = first->bytes + first->length, *one;
     uint8_t head[KEY_FILE_BYTES] = {0};
     struct key_file_head keys;
-    for (const struct kind *kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++) {
-        size_t i = 0;
-        while (i < kind->length && i < first->length &&
-               (kind->magic[i] == '?' ? first->bytes[i] >= '1' && first->bytes[i] <= '9'
-                                      : first->bytes[i] == kind->magic[i]))
-            i++;
-        if (i < kind->length)
-            continue;
+    const struct kind *kind = kind_of(first->bytes, first->length);
+    if (kind != NULL) {
         bool special = kind->standard_reader != NULL && inputs->fd == STDIN_FILENO;
         fault_set(fault, inputs->shown, "%s", kind->name);
         return suggest_reader(inputs, special ? kind->standard_reader : kind->reader, fault);

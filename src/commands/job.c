@@ -353,6 +353,17 @@ enum child_end job_wait(struct job *job, int *status, uint64_t *left, struct fau
     return end;
 }
 
+void job_tell_unread(const struct job *job, uint64_t lines)
+{
+    char quoted[QUOTE_MAX];
+    const char *command = job->options->exec[0];
+    if (job->child.read_nothing && lines > 0)
+        message("%s: exited with 0 and read nothing; its %" PRIu64 " %s as done (lines as "
+                "arguments: -x xargs %s %s)",
+                command, lines, number_of(lines, "line counts", "lines count"),
+                job->plan.ends.delimiter == '\0' ? "-0" : "-d '\\n'", quote_word(command, quoted));
+}
+
 int job_end(struct job *job, int status)
 {
     bool ours = job->options->exec == NULL && job->plan.output == &job->output;
