@@ -111,6 +111,7 @@ kafka opt:kcat             kcat           kcat            kcat              -   
 jars  opt:java             default-jdk-headless java-17-openjdk-headless openjdk17-jdk jdk17-openjdk openjdk
 jars  opt:mvn              maven          maven           maven             maven          maven
 spark opt:pip3             python3-pip    python3-pip     py3-pip           python-pip     -
+scrapy opt:pip3            python3-pip    python3-pip       py3-pip           python-pip     -
 afl   command:afl-clang-fast afl++        american-fuzzy-lop-clang afl++     afl++          afl++
 END
 }
@@ -197,6 +198,7 @@ levels_of() {
     kafka | hadoop | spark) echo build check hosts jars "$1" ;;
     hosts) echo build check hosts ;;
     parallel | slurm | mpi | dask) echo build check hosts "$1" ;;
+    scrapy) echo build check scrapy ;;
     *) echo build "$1" ;;
     esac
 }
@@ -362,7 +364,7 @@ tell=
 [ "${1-}" != tell ] || { tell=yes && shift; }
 case ${1-} in
 build | check | ci | cpus | release | deb | html | afl) level=$1 ;;
-hosts | parallel | slurm | mpi | dask | kafka | hadoop | spark) level=$1 ;;
+hosts | parallel | slurm | mpi | dask | kafka | hadoop | spark | scrapy) level=$1 ;;
 *)
     echo "usage: src/build/deps.sh [tell] build|check|ci|cpus|release|deb|html|afl|ENGINE" >&2
     exit 2
