@@ -1,9 +1,10 @@
 """A site of linked pages on 127.0.0.1, for scrapy.bats: python3 scrapy_site.py
 
-The port is in ./port once it answers. ./pages says how many pages /p/N there are. Each answer is a line of
-./log: USER-AGENT METHOD PAGE STATUS, where PAGE is the same for all spellings of a URL. While there is a file
-./hold, with a number in it, a user agent gets so many answers; ./held is made when a request has to wait. Pages
-/p/N wait until as many user agents have asked for one as ./clients says.
+The port is in ./port once it answers. ./pages says how many pages /p/N there are. Each answer is a
+line of ./log: USER-AGENT METHOD PAGE STATUS, where PAGE is the same for all spellings of a URL.
+While there is a file ./hold, with a number in it, a user agent gets so many answers; ./held is made
+when a request has to wait. Pages /p/N wait until as many user agents have asked for one as
+./clients says.
 """
 import os, socket, threading
 from collections import Counter
@@ -84,12 +85,12 @@ class Handler(BaseHTTPRequestHandler):
         name, _, rest = page[1:].partition("/")
         hrefs = []
         if page == "/":
-            hrefs = [f"/p/{n}" for n in (0, 1, count - 1)] + ["/wall", "/f/1", "/f/2", "/d/1", "/d/2"]
-        elif name == "r":
-            return 302, [("Location", f"/p/{rest}")], ""
-        elif name == "f" and (agent, page) not in failed:
+            hrefs = ["/p/0", "/p/1", f"/p/{count - 1}", "/wall", "/f/1", "/fr/2", "/d/1", "/d/2"]
+        elif name in ("f", "fr") and (agent, page) not in failed:
             failed.add((agent, page))
             return 503, [], ""
+        elif name in ("r", "fr"):
+            return 302, [("Location", f"/p/{rest}")], ""
         elif name == "d":
             return 500, [], ""
         elif name == "wall" and "Cookie" not in self.headers:
@@ -100,7 +101,8 @@ class Handler(BaseHTTPRequestHandler):
             hrefs = [*links(int(rest), count, port), f"/leaf/{rest}"]
             if rest == "40":
                 hrefs.append("/")
-        return 200, [], "<html>" + "".join(f'<a href="{href.replace("&", "&amp;")}">x</a>' for href in hrefs)
+        anchors = ('<a href="{}">x</a>'.format(href.replace("&", "&amp;")) for href in hrefs)
+        return 200, [], "<html>" + "".join(anchors)
 
     do_GET = answer
 
