@@ -209,6 +209,8 @@ END
 0|key --csv -f '"id"' names.csv|1\n2\n3\n|
 2|key --csv -f 'last, first' names.csv|||names.csv: no column 'last' (columns: "last, first", id, "2019")
 2|key --csv -f '"a""b, c"' names.csv|||names.csv: no column '"a""b, c"' (columns: "last, first", id, "2019")
+2|key --csv -f no <(echo 'x y,!a,,-,"a""b"')|||/dev/*: no column 'no' (columns: 'x y', "!a", '', "-", "a""b")
+2|key --csv -f no <(seq -s ,x 3000)|||/dev/*: no column 'no' (columns: "1", x2, *, ...)
 2|key --csv -f '"2019",2' names.csv|||-f *
 2|key --csv -f '"id' names.csv|||-f *
 0|key --tag --csv -f '!exported_at,etl_id' etl.csv etl2.csv|key\t1,x\nkey\t1,x\nkey\t2,x\nnone\t,wed,x,9\nkey\t1,x\nkey\t3,x\n|
@@ -264,6 +266,31 @@ END
 0|-a new f.bf two <<<"$(printf 'id,"a\nb"' >new)"; also new|id,"a\nb"\n2,"y\nz"\n|2
 0|f.bf one two -x cat|\xef\xbb\xbf"id","a\nb"\r\n1,x\n2,"y\nz"\n|1 2
 0|f.bf one -x sh -c 'head -c 14 >/dev/null; sleep 0.1'|||sh: exited with 0, but took only 0 lines (the rest will come again)
+END
+    # quotes, names that are there twice, blanks, and no name at all
+    local a b said run rows=
+    while IFS='|' read -r a b said; do
+        run="|--header f.bf <(printf '$a\\n1\\n') <(printf '$b\\n2\\n')|$a\\n1\\n"
+        if [[ $said ]]; then
+            rows+="2$run|1|/dev/*: columns $said /dev/*"$'\n'
+        else
+            rows+="0${run}2\\n|1 2"$'\n'
+        fi
+    done <<'END'
+5" disk,a|"5"" disk","a"\r|
+"a""""b",c|a""b,c|
+|\r|
+a""b,c|"a""b",c|differ from
+"a"""|a|differ from
+a,b,b|a,a,b|differ from
+id,n|id,n,|differ from
+id, n|id,n|differ from
+a,"b,""c","b,""c"|"b,""c",a,"b,""c"|are in another order than
+END
+    runs --csv -f 1 <<<"${rows%?}"
+    runs -t '\t' -f 1 <<'END'
+2|--header f.bf <(printf '"a"\tb\n1\n') <(printf 'a\tb\n2\n')|"a"\tb\n1\n|1|/dev/*: columns differ from /dev/*
+2|--header f.bf <(printf '"a"\tb\n1\n') <(printf 'b\t"a"\n2\n')|"a"\tb\n1\n|1|/dev/*: columns are in another order than /dev/*
 END
 }
 

@@ -272,7 +272,7 @@ class Jsonl:
 
     def maybe_changed(self):
         line = self.next()
-        return line if self.chance.random() < 0.6 else self.changed(line)
+        return line if self.chance.random() < 0.5 else self.changed(line)
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -310,8 +310,12 @@ def main():
     with open(1, "wb", closefd=False) as output:
         if arguments.kind == "csv":
             output.write(lines.written(HEADERS) + end)
-        for _ in range(arguments.count):
-            output.write((lines.maybe_changed() if arguments.kind == "jsonl" else lines.next()) + end)
+        if arguments.kind == "csv":
+            output.writelines(lines.next() + end for _ in range(arguments.count))
+            return
+        # Half of them once more, beside others and at other places.
+        made = [lines.maybe_changed() + end for _ in range(arguments.count - arguments.count // 3)]
+        output.writelines(made + chance.sample(made, arguments.count // 3))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ says so here.
 """
 
 import argparse
+import functools
 import ipaddress
+import json
 import os
 import re
 import sys
@@ -119,6 +121,8 @@ class Rows:
         self.bare = re.compile(rb"[^%s]*" % ends)
         # A quote that may have been meant to open a field.
         self.doubtful = re.compile(rb'[%s]+"[^"%s]*([%s]|\Z)' % (blanks, ends, ends))
+        # Two that are none all the same.
+        self.pair = re.compile(rb'([%s]+)"[^"%s]*"' % (blanks, ends)) if not trims else None
         # In the first row, a CR outside quotes is at its end.
         self.followed = re.compile(rb"\r(?![\r\n]|\Z)") if newline_ends else None
 
@@ -137,7 +141,8 @@ class Rows:
                 if not self.trims and self.doubtful.match(text, at) or self.opens(text, at):
                     raise Left
                 end = self.bare.match(text, at).end()
-                value, outside = text[at:end], [(at, end)]
+                pair = self.pair and self.pair.match(text, at)
+                value, outside = text[at:end], [(at, pair.end(1)), (pair.end(), end)] if pair else [(at, end)]
             last = end == len(text) or self.followed is not None and text.startswith(b"\n", end)
             if first and self.followed and any(self.followed.search(text[a : b + 1]) for a, b in outside):
                 raise Left
@@ -158,8 +163,11 @@ class Rows:
         return text.startswith(b'"', at)
 
 
+rows_with = functools.cache(Rows)
+
+
 def rows_of(recipe):
-    return Rows(recipe.separator or b",", recipe.trim, recipe.delimiter == b"\n")
+    return rows_with(recipe.separator or b",", recipe.trim, recipe.delimiter == b"\n")
 
 
 def values_of(line, recipe):
@@ -208,7 +216,9 @@ def csv_fields(line, recipe):
 # --- Steps 2 and 3, and 5 and 6 for strings, with --jsonl ---------------------------------------
 
 # In what comes of a text, a string is a String, decoded; a number, true and false are bytes, as they
-# are written; null is None; the rest a Container.
+# are written; null is None; the rest a Container. Python's own json must find the same in it, or refuse it, too:
+# it forgives nothing that the rules refuse, and takes what they take, but for a byte order mark, which is no part
+# of the text here, and deep nesting.
 NESTING_MAX = 1000
 JSON_BLANKS = b" \t\n\r"
 TOKEN = re.compile(
@@ -279,13 +289,66 @@ def take_value(tokens, at, depth=0):
         at += 1
 
 
+# For Python, which wants characters, U+F0080 to U+F00FF stand for the bytes from 0x80 on.
+PRIVATE = "".join(chr(byte if byte < 0x80 else 0xF0000 + byte) for byte in range(256))
+PRIVATE_ESCAPE = re.compile(rb"\\[uU][dD][bB]80\\[uU][dD][cC][89a-fA-F]")
+PRIVATE_BYTES = re.compile(rb"\xf3\xb0([\x82\x83])(.)", re.DOTALL)
+DECODER = json.JSONDecoder(parse_int=str.encode, parse_float=str.encode, parse_constant=str.encode)
+IS_WRITTEN = {True: b"true", False: b"false"}
+
+
+def nests_too_deep(text):
+    depth = most = 0
+    if text.count(b"[") + text.count(b"{") > NESTING_MAX:
+        for bracket in re.findall(rb"[][{}]", re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text)):
+            depth += 1 if bracket in b"[{" else -1
+            most = max(most, depth)
+    return most > NESTING_MAX
+
+
+def as_here(value):
+    """What Python has found, as it is found here, but for the tokens."""
+    if isinstance(value, str):
+        return PRIVATE_BYTES.sub(
+            lambda match: bytes([(match[1][0] & 3) << 6 | match[2][0] & 0x3F]), value.encode("utf-8", "surrogatepass")
+        )
+    if isinstance(value, dict):
+        return {as_here(name): as_here(one) for name, one in value.items()}
+    return [as_here(one) for one in value] if isinstance(value, list) else IS_WRITTEN.get(value, value)
+
+
+def without_tokens(value):
+    if not isinstance(value, Container):
+        return value
+    if isinstance(value.items, dict):
+        return {name: without_tokens(one) for name, one in value.items.items()}
+    return [without_tokens(one) for one in value.items]
+
+
+def ask_python(text, ours):
+    """Ours: the value of a text, or ValueError."""
+    if nests_too_deep(text) or PRIVATE_ESCAPE.search(text):
+        return
+    try:
+        theirs = as_here(DECODER.decode(text.decode("latin-1").translate(PRIVATE)))
+    except json.JSONDecodeError:
+        theirs = ValueError
+    if theirs != (ours if ours is ValueError else without_tokens(ours)):
+        sys.exit(f"Python's json differs: {text}")
+
+
 def json_text(text):
-    """The value of a whole text. ValueError, LookupError: it is none."""
+    """The value of a whole text. ValueError: it is none."""
     text = text.rstrip(JSON_BLANKS)
     tokens = list(iter(TOKEN.scanner(text).match, None))
-    value, end = take_value(tokens, 0)
+    try:
+        value, end = take_value(tokens, 0)
+    except (ValueError, LookupError):
+        value, end = None, -1
     if end < len(tokens) or tokens[-1].end() < len(text):
+        ask_python(text, ValueError)
         raise ValueError
+    ask_python(text, value)
     return value
 
 
@@ -297,7 +360,7 @@ def json_value(line):
     for text in tries:
         try:
             return json_text(text.rstrip(JSON_BLANKS).removesuffix(b","))
-        except (ValueError, LookupError):
+        except ValueError:
             pass
     raise ValueError
 
@@ -550,217 +613,29 @@ def endpoint(text):
 # --- Step 6: without/1 --------------------------------------------------------------------------
 
 WITHOUT_BYTES_MAX = 65536
-EVERY = frozenset(range(256))
-CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
-DIGIT = frozenset(b"0123456789")
-WORD = DIGIT | CAPITALS | frozenset(b"abcdefghijklmnopqrstuvwxyz_")
-SPACE = frozenset(b" \t\n\v\f\r")
-CLASSES = {b"d": DIGIT, b"w": WORD, b"s": SPACE, b"D": EVERY - DIGIT, b"W": EVERY - WORD, b"S": EVERY - SPACE}
-CONTROLS = dict(zip(b"tnrfv", b"\t\n\r\f\v"))
-QUANTIFIER = re.compile(rb"(?:([*+?])|\{([0-9]+)(?:(,)([0-9]*))?\})(\??)")
-AROUND = {b"(?=": (1, False), b"(?!": (1, True), b"(?<=": (-1, False), b"(?<!": (-1, True)}
 
 
-class Pattern:
-    """A program for a machine that goes back, made from a pattern that is right. Its steps: ("set", bytes),
-    ("look", direction, bytes, whether an end will do, whether it must not be so), ("edge", whether not), ("begin",),
-    ("end",), ("either", first, second), ("go", to), ("enter", depth), ("moved?", depth, to): on, if the bytes since
-    "enter" are none, else to; and ("found",)."""
+def pattern(text, folds):
+    """Python's own re, for what it reads as the rules have it: no part that may match nothing is repeated, and there
+    is no (?<=^|X). (oracle_without.py asks PCRE2 of these.) The first group is all that follows the beginning of a
+    match: a match takes a byte at least."""
+    text = re.sub(rb"(?<!\\)\$", rb"\\Z", text)
+    return re.compile(b"(?=(.*))(?:" + text + rb")(?!\1\Z)", re.DOTALL | (re.IGNORECASE if folds else 0))
 
-    def __init__(self, text, folds):
-        self.text, self.at, self.folds = text, 0, folds
-        self.steps = self.place(self.alternatives(), 0) + [("found",)]
-        if self.at < len(text):
-            raise ValueError(text[self.at :])
 
-    # The parser. Steps name others by how far away they are, until `place` is done.
-
-    def takes(self, text):
-        found = self.text.startswith(text, self.at)
-        self.at += len(text) * found
-        return found
-
-    def byte(self):
-        self.at += 1
-        return self.text[self.at - 1]
-
-    def set(self, members):
-        return frozenset(b + 32 if b in CAPITALS else b for b in members) if self.folds else frozenset(members)
-
-    def escape(self):
-        """What stands behind a backslash."""
-        letter = bytes([self.byte()])
-        if letter in CLASSES:
-            return CLASSES[letter]
-        if letter == b"x":
-            self.at += 2
-            return self.set([int(self.text[self.at - 2 : self.at], 16)])
-        if letter.isalnum() and letter[0] not in CONTROLS:
-            raise ValueError(letter)
-        return self.set([CONTROLS.get(letter[0], letter[0])])
-
-    def bracket(self):
-        negated, members = self.takes(b"^"), set()
-        while not self.takes(b"]"):
-            first = self.member()
-            if self.text[self.at : self.at + 1] == b"-" and self.text[self.at + 1 : self.at + 2] != b"]":
-                self.at += 1
-                members |= self.set(range(first, self.member() + 1))
-            else:
-                members |= self.set([first]) if isinstance(first, int) else first
-        return EVERY - members if negated else frozenset(members)
-
-    def member(self):
-        """Of a class: a byte as it is written, or a set."""
-        byte = self.byte()
-        if byte != ord("\\"):
-            return byte
-        letter = self.text[self.at]
-        if bytes([letter]) in CLASSES:
-            self.at += 1
-            return CLASSES[bytes([letter])]
-        folds, self.folds = self.folds, False
-        (byte,) = self.escape()
-        self.folds = folds
-        return byte
-
-    def one(self):
-        """One byte of the value, as a set."""
-        byte = self.byte()
-        if byte == ord("\\"):
-            return self.escape()
-        return self.bracket() if byte == ord("[") else EVERY if byte == ord(".") else self.set([byte])
-
-    def alternatives(self):
-        tree = [self.sequence()]
-        while self.takes(b"|"):
-            tree.append(self.sequence())
-        return tree[0] if len(tree) == 1 else ("any", tree)
-
-    def sequence(self):
-        items = []
-        while self.at < len(self.text) and self.text[self.at] not in b"|)":
-            items.append(self.item())
-        return ("all", items)
-
-    def item(self):
-        for sign, step in ((b"^", ("begin",)), (b"$", ("end",)), (b"\\b", ("edge", False)), (b"\\B", ("edge", True))):
-            if self.takes(sign):
-                return step
-        for sign, (direction, negated) in AROUND.items():
-            if self.takes(sign):
-                end_will_do = direction < 0 and not negated and self.takes(b"^|")
-                members = self.one()
-                end_will_do = end_will_do or direction > 0 and not negated and self.takes(b"|$")
-                self.at += 1
-                return ("look", direction, members, end_will_do, negated)
-        if self.takes(b"("):
-            self.takes(b"?:")
-            tree = self.alternatives()
-            self.at += 1
-        else:
-            tree = ("set", self.one())
-        match = QUANTIFIER.match(self.text, self.at)
-        if not match:
-            return tree
-        self.at = match.end()
-        sign, least, comma, most, lazy = match.groups()
-        if sign:
-            least, most = {b"*": (0, None), b"+": (1, None), b"?": (0, 1)}[sign]
-        else:
-            least = int(least)
-            most = (int(most) if most else None) if comma else least
-        return ("repeat", tree, least, most, lazy == b"?")
-
-    # From the tree to steps. A place to go to is how far away it is.
-
-    def either(self, lazy, first, second):
-        return ("either", second, first) if lazy else ("either", first, second)
-
-    def place(self, tree, depth):
-        if tree[0] == "all":
-            return [step for item in tree[1] for step in self.place(item, depth)]
-        if tree[0] == "any":
-            steps = self.place(tree[1][-1], depth)
-            for part in reversed([self.place(item, depth) for item in tree[1][:-1]]):
-                steps = [("either", 1, len(part) + 2)] + part + [("go", len(steps) + 1)] + steps
-            return steps
-        if tree[0] != "repeat":
-            return [tree]
-        _, body, least, most, lazy = tree
-        once = self.place(body, depth)
-        if most is None:
-            body = self.place(body, depth + 1)
-            again = -len(body) - 2
-            # once or more: an iteration that took nothing is the last one
-            loop = [("enter", depth + 1)] + body + [("moved?", depth + 1, 2), ("go", 2), self.either(lazy, again - 1, 1)]
-            return once * (least - 1) + loop if least else [self.either(lazy, 1, len(loop) + 1)] + loop
-        steps = []
-        for _ in range(most - least):  # X{2,4} is XX(X(X)?)?
-            steps = once + steps
-            steps = [self.either(lazy, 1, len(steps) + 1)] + steps
-        return once * least + steps
-
-    # The machine.
-
-    def holds(self, step, value, at):
-        if step[0] == "begin":
-            return at == 0
-        if step[0] == "end":
-            return at == len(value)
-        if step[0] == "edge":
-            before, behind = at > 0 and value[at - 1] in WORD, at < len(value) and value[at] in WORD
-            return (before == behind) == step[1]
-        _, direction, members, end_will_do, negated = step
-        at -= direction < 0
-        return (end_will_do if not 0 <= at < len(value) else value[at] in members) != negated
-
-    def match(self, value, start, failed):
-        """Where the match of one byte or more that begins at `start` ends; None without one. A state is a step, a
-        place in the value, and which loops have moved (0: the match itself)."""
-        states = [(0, start, 0)]
-        while states:
-            state = states.pop()
-            if state in failed:
-                continue
-            failed.add(state)  # or else this is the last look at it
-            number, at, moved = state
-            step = self.steps[number]
-            if step[0] == "found":
-                if moved & 1:
-                    return at
-            elif step[0] == "set":
-                if at < len(value) and value[at] in step[1]:
-                    states.append((number + 1, at + 1, -1))
-            elif step[0] == "either":
-                states += [(number + step[2], at, moved), (number + step[1], at, moved)]
-            elif step[0] == "go":
-                states.append((number + step[1], at, moved))
-            elif step[0] == "enter":
-                states.append((number + 1, at, moved & ~(1 << step[1])))
-            elif step[0] == "moved?":
-                states.append((number + (step[2] if moved >> step[1] & 1 else 1), at, moved))
-            elif self.holds(step, value, at):
-                states.append((number + 1, at, moved))
-        return None
-
-    def leave_out(self, value):
-        kept, at, failed = [], 0, set()
-        while at < len(value):
-            end = self.match(value, at, failed)
-            if end is None:
-                kept.append(value[at : at + 1])
-                at += 1
-            else:
-                at, failed = end, set()
-        return b"".join(kept)
+def leave_out(compiled, value):
+    kept, at = [], 0
+    while match := compiled.search(value, at):
+        kept.append(value[at : match.start()])
+        at = match.end()
+    return b"".join(kept) + value[at:]
 
 
 def finish(value, recipe):
     """Steps 5 and 6."""
     value = value.lower() if recipe.fold else value
-    for pattern in recipe.without:
-        value = pattern.leave_out(value)
+    for each in recipe.without:
+        value = leave_out(each, value)
     return value
 
 
@@ -812,7 +687,7 @@ def parse_arguments():
     parser.add_argument("first", type=argparse.FileType("wb"))
     parser.add_argument("files", nargs="*", metavar="FILE")
     recipe = set_list(parser.parse_args())
-    recipe.without = [Pattern(text, recipe.fold) for text in recipe.without]
+    recipe.without = [pattern(text, recipe.fold) for text in recipe.without]
     return recipe
 
 
@@ -920,7 +795,7 @@ def take_input(name, data, recipe, output):
 
 
 def main():
-    sys.setrecursionlimit(2 * NESTING_MAX)
+    sys.setrecursionlimit(20 * NESTING_MAX)
     recipe = parse_arguments()
     output = Output(recipe)
     whole = True

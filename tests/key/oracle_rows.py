@@ -1,78 +1,45 @@
 #!/usr/bin/env python3
-"""Holds rows of CSV, and their keys, against Python's own csv (strict), and against the rules.
+"""Holds rows of CSV, and their keys, against Python's own csv (strict), and against the model (model.py).
 
     oracle_rows.py PROGRAM FILES SEED
 
 Makes small files that are hard to read, of which half are valid by construction, and reads them in three
 ways: the program's own way (PROGRAM is tests/key/oracle_rows.c, built), which gets each file in pieces of
-random sizes; csv_rows below, which is Python's csv, where it follows the same rules; and our_rows below,
-which is written from the rules alone. Compared, byte for byte, are the rows with their places and lines,
-which of them are header lines, their keys, and the error, if any, with its line.
+random sizes; csv_rows below, which is Python's csv, where it follows the same rules; and the model, which is
+written from the rules alone. Compared, byte for byte, are the rows with their places and lines,
+which of them are header lines, their keys, and the line of the error, if any. (For its reason: test_rows.c.)
 
 Python's csv is not asked about what it has other rules for, or none: a CR before data, a byte order mark,
-blanks before a quote with a separator or newline behind it, and around quotes with --trim, -z. These are
-counted. Of every FILES_PER_LONG files one is long, so that a second thread reads it.
+blanks beside a quote, -z. These are counted. Of every FILES_PER_LONG files one is long, so that a second thread reads it.
 
 Prints the counts. Exit: 0; 1 after the first difference, with the file, its options and what was said.
 """
 
+import argparse
 import collections
 import csv
+import itertools
+import model
 import random
 import re
 import struct
 import subprocess
 import sys
+from model import BYTE_ORDER_MARK
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-FILES_PER_LONG, FILES_AT_ONCE, LONG_BYTES = 20000, 5000, 2500000
+FILES_PER_LONG, FILES_AT_ONCE, LONG_BYTES = 20000, 5000, 1200000
 ANY = 0xFFFFFFFF
 
 # What Options.flags says, as in oracle_rows.c.
 TRIM, HEADER, NUL, FOLD, PIPE = 1, 2, 4, 8, 16
 
-UNCLOSED = b"quoted field is not closed"
-BYTES_FOLLOW = b"bytes follow the closing quote of a field"
-BLANKS = b"blanks before a quote"
-RETURNS = b"lines end with CR"
-TOO_LONG = b"too long"
-NO_COLUMN = b"no column"
-
 # --- Options ------------------------------------------------------------------------------------
 
-END = None
-
-# LIST, and what it says: ranges of numbers; or names; or names that are left out.
-NUMBERS = [
-    (None, [(1, END)]),
-    ("1", [(1, 1)]),
-    ("1", [(1, 1)]),
-    ("2", [(2, 2)]),
-    ("3", [(3, 3)]),
-    ("5", [(5, 5)]),
-    ("1,2", [(1, 2)]),
-    ("3,1", [(1, 1), (3, 3)]),
-    ("2,4-5", [(2, 2), (4, 5)]),
-    ("2-", [(2, END)]),
-    ("-2", [(1, 2)]),
-    ("!2", [(1, 1), (3, END)]),
-    ("!1,3", [(2, 2), (4, END)]),
-]
-NAMES = [
-    ("id", [b"id"], False),
-    ("v", [b"v"], False),
-    ("v,id,v", [b"v", b"id"], False),
-    ('"last, first",id', [b"last, first", b"id"], False),
-    ('"2019"', [b"2019"], False),
-    ('id,"2019",v', [b"id", b"2019", b"v"], False),
-    ('"a""b"', [b'a"b'], False),
-    ("!v", [b"v"], True),
-    ("!id,v", [b"id", b"v"], True),
-    ('!"last, first"', [b"last, first"], True),
-]
+NUMBERS = ["1-", "1", "1", "2", "3", "5", "1,2", "3,1", "2,4-5", "2-", "-2", "!2", "!1,3"]
+NAMES = ["id", "v", "v,id,v", '"last, first",id', '"2019"', 'id,"2019",v', '"a""b"', "!v", "!id,v", '!"last, first"']
 COLUMNS = [b"id", b"v", b"last, first", b"2019", b'a"b', b"x y"]
 
-Options = collections.namedtuple("Options", "flags separator list ranges names without max_line")
+Options = collections.namedtuple("Options", "flags separator list names max_line")
 
 
 def options_of(chance):
@@ -80,13 +47,11 @@ def options_of(chance):
     for flag, share in ((TRIM, 0.25), (HEADER, 0.35), (NUL, 0.08), (FOLD, 0.1), (PIPE, 0.5)):
         flags |= flag * (chance.random() < share)
     separator = chance.choice(b",,,,;\t| ")
-    ranges, names, without = None, None, False
-    if flags & HEADER and chance.random() < 0.6:
-        text, names, without = chance.choice(NAMES)
-    else:
-        text, ranges = chance.choice(NUMBERS)
+    named = flags & HEADER and chance.random() < 0.6
+    text = chance.choice(NAMES if named else NUMBERS)
+    names = [name.encode() for name, _ in model.split_list(text.removeprefix("!"))] if named else []
     max_line = chance.randrange(8, 60) if chance.random() < 0.03 else ANY
-    return Options(flags, bytes([separator]), text, ranges, names, without, max_line)
+    return Options(flags, bytes([separator]), text, names, max_line)
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -151,7 +116,7 @@ class Files:
     def header(self, options):
         chance = self.chance
         names = chance.sample(COLUMNS, chance.randrange(1, len(COLUMNS) + 1))
-        names += [name for name in options.names or [] if name not in names and chance.random() < 0.9]
+        names += [name for name in options.names if name not in names and chance.random() < 0.9]
         if chance.random() < 0.05:
             names.append(chance.choice(names))
         chance.shuffle(names)
@@ -191,7 +156,7 @@ class Files:
         delimiter = first[-1:]
         pieces, length = [first], 0
         while length < LONG_BYTES:
-            piece = self.valid(options._replace(flags=options.flags & ~HEADER, names=None))
+            piece = self.valid(options._replace(flags=options.flags & ~HEADER, names=[]))
             pieces.append(piece if piece.endswith(delimiter) else piece + delimiter)
             length += len(piece)
         return b"".join(pieces + [self.small(options)] * (self.chance.random() < 0.5))
@@ -202,123 +167,47 @@ class Files:
 # A row: its place, `end` after its delimiter if it has one; its line, counted from 1; its values.
 Row = collections.namedtuple("Row", "start end line values")
 
-QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"(?!")')
+
+def recipe_of(options):
+    """As the model has it."""
+    flags = options.flags
+    recipe = argparse.Namespace(csv=True, jsonl=False, by=None, without=[], separator=options.separator)
+    recipe.trim, recipe.fold, recipe.header = bool(flags & TRIM), bool(flags & FOLD), bool(flags & HEADER)
+    recipe.delimiter = b"\0" if flags & NUL else b"\n"
+    recipe.list = options.list
+    return model.set_list(recipe)
 
 
-class Wrong(Exception):
-    """Why a row is none."""
+def our_rows(data, recipe):
+    """By the model: all rows, and the line in which one begins that is none, or None."""
+    rules, found, at, line = model.rows_of(recipe), [], 0, 1
+    ends = itertools.chain(re.finditer(b"\0", data), [None]) if recipe.delimiter == b"\0" else None
+    while at < len(data):
+        limit = next(ends) if ends else None
+        try:
+            values, end = rules.take(data[: limit.start()] if limit else data, at, not found)
+        except model.Left:
+            return found, line
+        found.append(Row(at, end + 1, line, values))
+        line += data.count(recipe.delimiter, at, min(end + 1, len(data)))
+        at = end + 1
+    return found, None
 
 
-class Reader:
-    """Rows by the rules, one byte after the other."""
-
-    def __init__(self, data, options):
-        self.data, self.options = data, options
-        self.trims = bool(options.flags & TRIM)
-        self.delimiter = b"\0" if options.flags & NUL else b"\n"
-        self.separator = options.separator
-        self.blank = b" \t\r\v\f".replace(self.separator, b"")
-        # What Python's csv has other rules for.
-        self.unlike = collections.Counter()
-        if options.flags & NUL:
-            self.unlike["-z"] += 1
-
-    def rows(self):
-        """All of them, and the error: None, or the reason, where its row begins, and that line."""
-        found, at, line = [], 0, 1
-        while at < len(self.data):
-            limit = len(self.data)
-            if self.options.flags & NUL:
-                limit = self.data.find(b"\0", at)
-                limit = limit if limit >= 0 else len(self.data)
-            try:
-                # With -z a CR ends no line.
-                end, values = self.row(at, limit, not found and not self.options.flags & NUL)
-            except Wrong as wrong:
-                return found, (wrong.args[0], at, line)
-            found.append(Row(at, end + 1, line, values))
-            line += self.data.count(self.delimiter, at, min(end + 1, len(self.data)))
-            at = end + 1
-        return found, None
-
-    def ends(self, at, limit):
-        return at == limit or self.data[at : at + 1] == self.delimiter
-
-    def row(self, at, limit, first):
-        """Where the row ends that begins there, and its values."""
-        values = []
-        if self.data.startswith(BYTE_ORDER_MARK, at) and at + 3 <= limit:
-            self.unlike["byte order mark"] += 1
-            at += 3
-        while True:
-            opening, plain = at, at
-            while opening < limit and self.data[opening] in self.blank:
-                opening += 1
-            quoted = self.data[opening : opening + 1] == b'"' and opening < limit
-            if quoted and first and b"\r" in self.data[at:opening]:
-                raise Wrong(RETURNS)
-            if quoted and opening > at and not self.trims:
-                quoted, plain = False, self.doubtful(opening, limit)
-            if quoted:
-                self.unlike["blanks around quotes"] += opening > at
-                value, at = self.quoted(opening, limit, first)
-            else:
-                value, at = self.bare(at, plain, limit, first)
-            values.append(value.strip(self.blank) if self.trims else value)
-            if self.ends(at, limit):
-                return at, values
-            at += 1
-
-    def doubtful(self, opening, limit):
-        """A quote after blanks, which opens no field. Returns the place after the next one."""
-        at = opening + 1
-        while not self.ends(at, limit) and self.data[at : at + 1] not in (b'"', self.separator):
-            at += 1
-        if self.data[at : at + 1] != b'"' or at == limit:
-            self.unlike["blanks before a quote"] += 1
-            raise Wrong(BLANKS)
-        return at + 1
-
-    def quoted(self, at, limit, first):
-        match = QUOTED.match(self.data, at, limit)
-        if not match:
-            raise Wrong(UNCLOSED)
-        after = match.end()
-        passed = self.blank if self.trims else b"\r"
-        at = after
-        while at < limit and self.data[at] in passed:
-            at += 1
-        between = self.data[after:at]
-        if between.strip(b"\r"):
-            self.unlike["blanks around quotes"] += 1
-        if b"\r" in (between.rstrip(b"\r") if self.ends(at, limit) else between):
-            self.unlike["CR before data"] += 1
-            if first:
-                raise Wrong(RETURNS)
-        parted = self.data[at : at + 1] == self.separator and (self.trims or not between)
-        if not parted and not self.ends(at, limit):
-            raise Wrong(BYTES_FOLLOW)
-        return match[1].replace(b'""', b'"'), at
-
-    def bare(self, at, plain, limit, first):
-        """A field without quotes. Up to `plain` it has two that may have been meant to be some: a CR between
-        them ends no line."""
-        end = at
-        while not self.ends(end, limit) and self.data[end : end + 1] != self.separator:
-            end += 1
-        value = self.data[at:end]
-        if self.ends(end, limit):
-            value = value.rstrip(b"\r")
-        self.unlike["CR before data"] += b"\r" in value
-        if first and b"\r" in value[plain - at :]:
-            raise Wrong(RETURNS)
-        return value, end
-
-
-def our_rows(data, options):
-    reader = Reader(data, options)
-    rows, error = reader.rows()
-    return rows, error, +reader.unlike
+def unlike(data, recipe):
+    """What Python's csv has other rules for, or may have."""
+    blanks = b"[%s]" % re.escape(model.BLANKS.replace(b"\r", b"").replace(recipe.separator, b""))
+    ends = b"[%s\n]" % re.escape(recipe.separator)
+    if recipe.delimiter == b"\0":
+        return "-z"
+    if BYTE_ORDER_MARK in data:
+        return "byte order mark"
+    if re.search(blanks + b'"' + (b'|"' + blanks if recipe.trim else b""), data):
+        return "blanks beside a quote"
+    outside = re.sub(rb'(?<!(?!%s).)"(?:[^"]|"")*"(?=\r*%s|\r*\Z)' % (ends, ends), b"", data, flags=re.DOTALL)
+    if re.search(rb"\r(?!\r*(?:\n|\Z))", outside):
+        return "CR before data"
+    return None
 
 
 def csv_rows(data, options):
@@ -344,86 +233,35 @@ def csv_rows(data, options):
     return rows, None
 
 
-# --- Keys ---------------------------------------------------------------------------------------
-
-
-def joined(values, separator):
-    special = re.compile(b'["\r\n' + re.escape(separator) + b"]")
-    return separator.join(b'"' + v.replace(b'"', b'""') + b'"' if special.search(v) else v for v in values)
-
-
-class Keys:
-    """For the rows of one file. header: the values of its header line, if it has one."""
-
-    def __init__(self, options, header):
-        self.options, self.columns, self.no_column = options, None, False
-        names = options.names
-        if names and header is not None:
-            self.no_column = any(header.count(name) != 1 for name in names)
-            if options.without:
-                self.headed = len(header)
-                numbers = sorted(range(len(header)), key=lambda at: header[at])
-                self.columns = [at for at in numbers if header[at] not in options.names]
-            elif not self.no_column:
-                self.columns = [header.index(name) for name in names]
-
-    def of(self, values):
-        """The key; None: the row has none."""
-        if self.columns is not None:
-            chosen = [values[at] if at < len(values) else b"" for at in self.columns]
-            # What has no name is not one of those that are left out.
-            if self.options.without and chosen:
-                chosen += values[self.headed :]
-            single = len(self.options.names) == 1 and not self.options.without
-        else:
-            ranges = self.options.ranges
-            if ranges[0][0] > len(values):
-                return None
-            chosen = [value for first, last in ranges for value in values[first - 1 : last]]
-            single = ranges[0][0] == ranges[-1][1]
-        if not chosen or not chosen[0]:
-            return None
-        key = chosen[0] if single else joined(chosen, self.options.separator)
-        return key.lower() if self.options.flags & FOLD else key
-
-
 # --- What the program should say ----------------------------------------------------------------
 
 
-def said(data, options, rows, error):
+def said(data, options, recipe, rows, error):
     """As oracle_rows.c writes it."""
     lines = []
     header = None
-    if options.max_line != ANY:
-        for number, row in enumerate(rows):
-            if row.end - row.start - 1 > options.max_line:
-                rows, error = rows[:number], (TOO_LONG, row.start, row.line)
-                break
-    if options.flags & HEADER and rows:
+    for number, row in enumerate(rows):
+        if row.end - row.start - 1 > options.max_line:
+            rows, error = rows[:number], row.line
+            break
+    if recipe.header and rows:
         header, rows = rows[0], rows[1:]
-    keys = Keys(options, header and header.values)
-    if keys.no_column:
-        return b"error 1 %s\n" % NO_COLUMN
-    if header:
+        try:
+            recipe.columns = model.find_columns(data[: header.end - 1], recipe)
+        except model.Left:
+            return b"error 1\n"
         lines.append(b"header %d %d\n" % header[:2])
     for row in rows:
         if header and row.values == header.values:
             lines.append(b"again %d %d\n" % row[:2])
             continue
-        key = keys.of(row.values)
-        kind = b"none" if key is None else b"key"
-        key = data[row.start : row.end - 1] if key is None else key
+        line = data[row.start : row.end - 1]
+        key = model.key_of(line, recipe)
+        kind, key = (b"none", line) if key is None else (b"key", key)
         lines.append(b"row %d %d %d %s %d %s\n" % (*row[:3], kind, len(key), key))
     if error:
-        lines.append(b"error %d %s\n" % (error[2], error[0]))
+        lines.append(b"error %d\n" % error)
     return b"".join(lines)
-
-
-def or_too_long(wanted, options):
-    """The same, where a row that is none may be told as too long, too."""
-    if options.max_line == ANY:
-        return wanted
-    return re.sub(rb"^(error \d+) .*\n\Z", rb"\1 " + TOO_LONG + b"\n", wanted, flags=re.MULTILINE)
 
 
 # --- The program --------------------------------------------------------------------------------
@@ -433,7 +271,7 @@ FRAME = struct.Struct("<IIIIHBB")
 
 def framed(data, options, chance, is_long):
     """As oracle_rows.c reads it."""
-    text = (options.list or "").encode()
+    text = options.list.encode()
     buffer = 1 << 18 if is_long else chance.choice((1, 2, 7, 16, 64, 65, 100, 256, 4096, 65536))
     seed = 0 if chance.random() < 0.2 else chance.getrandbits(32)
     return (
@@ -461,21 +299,23 @@ class Comparison:
 
     def wanted(self, data, options):
         """What both oracles say, in the words of the program."""
-        rows, error, unlike = our_rows(data, options)
+        recipe = recipe_of(options)
+        rows, error = our_rows(data, recipe)
         self.counts["valid" if error is None else "with an error"] += 1
-        if unlike:
-            self.unlike[next(iter(unlike))] += 1
+        why = unlike(data, recipe)
+        if why:
+            self.unlike[why] += 1
         else:
             self.counts["asked of csv"] += 1
             theirs, line = csv_rows(data, options)
-            if theirs != rows or line != (error and error[2]):
+            if theirs != rows or line != error:
                 differ(
                     data,
                     options,
                     f"Python's csv: {theirs}, error in line {line}",
-                    f"the rules: {rows}, {error}",
+                    f"the model: {rows}, error in line {error}",
                 )
-        return said(data, options, rows, error)
+        return said(data, options, recipe, rows, error)
 
 
 def differ(data, options, *texts):
@@ -508,7 +348,7 @@ def main():
         for (data, options), answer in zip(cases, got, strict=True):
             wanted = comparison.wanted(data, options)
             comparison.counts["rows"] += (b"\n" + wanted).count(b"\nrow ")
-            if answer not in (wanted, or_too_long(wanted, options)):
+            if answer != wanted:
                 differ(data, options, *first_difference(answer, wanted))
     counts = ", ".join(f"{count} {what}" for what, count in comparison.counts.items())
     print(f"{done} files agree: {counts}")
