@@ -268,7 +268,7 @@ static void every_bit(void)
             continue;
         struct fault fault;
         struct filter *filter = filter_open(file.path, false, NULL, &fault);
-        uint64_t step = tap_brief() ? 101 : 1;
+        uint64_t step = tap_brief() ? 9 : 1;
         for (uint64_t bit = 0; filter != NULL && bit < 4 * 8; bit++)
             flip(&file, filter, LAYER_COUNT_AT * 8 + bit);
         for (uint64_t bit = COUNTER_SETTLED_AT * 8; filter != NULL && bit < file.metadata_bytes * 8;
