@@ -412,6 +412,32 @@ http://[::1]80/ itself
 http://.../ => http://.../
 http://\x01/ => http://%01/
 http:// / => http://%20/
+> --by url # addresses
+http://[::]/ => http://[::]/
+http://[1::]/ => http://[1::]/
+http://[2001:DB8:0:0:1:0:0:1]/ => http://[2001:db8::1:0:0:1]/
+http://[1::2:3:4:5:6:7]/ => http://[1:0:2:3:4:5:6:7]/
+http://[1:2:3:4:5:6:255.0.0.10]/ => http://[1:2:3:4:5:6:ff00:a]/
+http://[1]/ itself
+http://[:::]/ itself
+http://[1:2:3:4:5:6:7:]/ itself
+http://[:1:2:3:4:5:6:7]/ itself
+http://[1:2:3:4::5:6:7:8]/ itself
+http://[::1::]/ itself
+http://[::g]/ itself
+http://[1.2.3.4]/ itself
+http://[::1.2.3]/ itself
+http://[::1.2.3.4.]/ itself
+http://[::1.2.3.256]/ itself
+http://[1:2:3:4:5:6:7:1.2.3.4]/ itself
+http://[::1.2.3.4:5]/ itself
+> --by url # labels
+http://3\xe5\xb9\xb4b\xe7\xb5\x84\xe9\x87\x91\xe5\x85\xab\xe5\x85\x88\xe7\x94\x9f/ => http://xn--3b-ww4c5e180e575a65lsy2b/
+http://\xf4\x8f\xbf\xbf/ => http://xn--dn32g/
+http://\xc0\x80/ => http://%C0%80/
+http://\xf4\x90\x80\x80/ => http://%F4%90%80%80/
+http://\xe0\x9f\xbf/ => http://%E0%9F%BF/
+http://\xf0\x8f\xbf\xbf/ => http://%F0%8F%BF%BF/
 > --by url # ports
 http://a:80 => http://a/
 http://a:0080 => http://a/

@@ -1,5 +1,5 @@
 /* What patterns leave of a value: each part of the grammar, beside pages that must not be touched;
- * limits; states that are forgotten. fuzz_pattern.c has the obvious way to match. */
+ * limits; states that are forgotten. Random patterns and values: tests/key/oracle_without.py. */
 #include "key/pattern.h"
 #include "key/without.h"
 
