@@ -106,11 +106,15 @@ static void file_end(struct file *file)
     free(file->now);
 }
 
+/* Writes what is another now, and nothing else: it is done for each bit. */
 static void put_back(const struct file *file)
 {
-    if (ftruncate(file->fd, (off_t)file->bytes) != 0 ||
-        pwrite(file->fd, file->good, file->bytes, 0) != (ssize_t)file->bytes)
+    if (lseek(file->fd, 0, SEEK_END) != (off_t)file->bytes &&
+        ftruncate(file->fd, (off_t)file->bytes) != 0)
         abort();
+    for (size_t at = 0; at < file->bytes; at += PAGE_BYTES)
+        if (memcmp(file->map + at, file->good + at, PAGE_BYTES) != 0)
+            memcpy(file->map + at, file->good + at, PAGE_BYTES);
 }
 
 /* Whether it is as it should be, but for one byte. */
