@@ -16,7 +16,7 @@ repetition, counted ones too, at an iteration that took nothing: where a part th
 repeated, PCRE2 alone judges, and the differences are counted.
 
 With PATTERN and VALUE, says what each of them makes of these. Prints versions and counts. Exit: 0; 1 if
-something differs, after the smallest such pair that it has found for each of the first few.
+something differs, after the first few such pairs.
 """
 
 import collections
@@ -562,11 +562,10 @@ class Judge:
     def __init__(self, program):
         self.ours, self.pcre, self.python = Ours(program), Pcre2(), Python()
         self.counts = collections.Counter()
-        self.examples = {}
 
-    def judge(self, task, answer, count=True):
+    def judge(self, task, answer):
         """What is wrong with an answer, or None: a word, and what was wanted of which value."""
-        counts = self.counts if count else collections.Counter()
+        counts = self.counts
         read = [grammar_of(p) for p in task.patterns]
         counts["patterns"] += len(read)
         if isinstance(answer, str):
@@ -616,47 +615,11 @@ class Judge:
                     counts["... and PCRE2 gave up"] += 1
         return None
 
-    def one(self, patterns, value):
-        task = Task(patterns, [value])
-        return self.judge(task, self.ours.ask([task])[0], count=False)
 
-    def smallest(self, task, wrong):
-        """A smaller pair that is wrong in the same way."""
-        values = [wrong[1][0]] if wrong[0].endswith("differs") else [b"", *task.values]
-        patterns = task.patterns
-        value = next((v for v in values if (self.one(patterns, v) or ("",))[0] == wrong[0]), None)
-        if value is None:
-            return patterns, task.values, wrong
-        smaller = True
-        while smaller:
-            smaller = False
-            for tried in self.shorter(patterns, value):
-                got = self.one(*tried)
-                if got and got[0] == wrong[0]:
-                    (patterns, value), wrong, smaller = tried, got, True
-                    break
-        return patterns, value, wrong
-
-    @staticmethod
-    def shorter(patterns, value):
-        if len(patterns) > 1:
-            yield from ((patterns[:i] + patterns[i + 1 :], value) for i in range(len(patterns)))
-        for i, pattern in enumerate(patterns):
-            for length in range(len(pattern), 0, -1):
-                for at in range(len(pattern) - length + 1):
-                    shorter = pattern[:at] + pattern[at + length :]
-                    if shorter:
-                        yield patterns[:i] + [shorter] + patterns[i + 1 :], value
-        for length in range(len(value), 0, -1):
-            for at in range(len(value) - length + 1):
-                yield patterns, value[:at] + value[at + length :]
-
-
-def show(judge, task, wrong):
-    patterns, value, wrong = judge.smallest(task, wrong)
-    print(f"{wrong[0]}: patterns {patterns}, value {value}", end="")
+def show(task, wrong):
+    print(f"{wrong[0]}: patterns {task.patterns}", end="")
     if wrong[0].endswith("differs"):
-        print(f": ours {wrong[1][1]}, theirs {wrong[1][2]}", flush=True)
+        print(f", value {wrong[1][0]}: ours {wrong[1][1]}, theirs {wrong[1][2]}", flush=True)
     else:
         print(f": {wrong[1]}", flush=True)
 
@@ -677,7 +640,7 @@ def run(judge, pairs, seed):
             fault = judge.judge(task, answer)
             if fault:
                 wrong += 1
-                show(judge, task, fault)
+                show(task, fault)
                 if wrong == SHOWN:
                     return wrong
         if judge.counts["pairs"] >= pairs:

@@ -368,24 +368,6 @@ static void separators(void)
         check_separator(bad[i], -1, NULL);
 }
 
-/* Each with its newest version. */
-static void profiles(void)
-{
-    static const char *const bad[] = {"", "URL", "urls", "url/1"};
-    const char *wanted;
-    for (unsigned i = 0; i < PROFILES; i++) {
-        struct recipe recipe = untouched;
-        tap_check(recipe_parse_profile(&recipe, profile_names[i], &wanted) == NULL &&
-                      recipe.profile == i && recipe.version == profile_versions[i],
-                  "%s: %u/%u", profile_names[i], recipe.profile, recipe.version);
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct recipe recipe = untouched;
-        tap_check(recipe_parse_profile(&recipe, bad[i], &wanted) != NULL && is_untouched(&recipe),
-                  "'%s' passes", bad[i]);
-    }
-}
-
 static void check_added(struct recipe *recipe, const char *pattern, const char *fault)
 {
     const struct recipe before = *recipe;
@@ -516,7 +498,6 @@ int main(void)
     tap_run("names, one by one", names_one_by_one);
     tap_run("names that are kept", canonical_names);
     tap_run("separators: each byte, however it is written", separators);
-    tap_run("profiles", profiles);
     tap_run("patterns", patterns);
     tap_run("any difference", differences);
     tap_run("recipes as options", texts);
