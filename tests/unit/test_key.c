@@ -161,7 +161,7 @@ static void fields_the_plain_way(void)
 {
     static const char *const lists[] = {"1", "2", "3-", "-2", "2-3", "1,3", "2,4-5,9-", "6,20"};
     struct chance chance = {5};
-    for (unsigned i = 0; i < 60000; i++) {
+    for (unsigned i = 0; i < tap_cases(60000); i++) {
         struct recipe recipe = fields(lists[i % 8], i / 8 % 3 == 0   ? NULL
                                                     : i / 8 % 3 == 1 ? ","
                                                                      : "\\0");
@@ -250,7 +250,7 @@ static void columns_each_way(void)
         recipe.trim = i % 2 != 0;
         keyers[i % 2][i / 2] = keyer_of(recipe);
     }
-    for (unsigned round = 0; round < 60000; round++) {
+    for (unsigned round = 0; round < tap_cases(60000); round++) {
         size_t n = 1 + (size_t)chance_below(&chance, FIELDS), length = 0, lengths[FIELDS];
         bool trim = round % 4 == 0;
         unsigned kind = 0;
@@ -427,7 +427,7 @@ static void nothing_beside_the_line(void)
     for (size_t r = 0; r < n; r++) {
         struct chance chance = {3};
         struct keyer *keyer = keyer_of(recipes[r]);
-        for (unsigned i = 0; i < 20000; i++) {
+        for (unsigned i = 0; i < tap_cases(20000); i++) {
             char line[256];
             size_t length = hostile(&chance, line, sizeof line);
             for (unsigned end = 0; end < 2; end++) {
