@@ -202,98 +202,6 @@ static void columns_that_are_missing(void)
     keyer_free(keyer);
 }
 
-/* A value that needs quotes or not, in a row; with blanks around it if these are no data. Adds it
- * to `value`, too. Returns its bytes in the row. */
-static size_t add_field(struct chance *chance, char *row, char *value, size_t *length, bool trim,
-                        unsigned *kind)
-{
-    static const char *const blanks[] = {"", "", " ", "\t\r"};
-    size_t n = 0, size = chance_below(chance, 8) == 0 ? chance_below(chance, 150)
-                                                      : chance_below(chance, 9);
-    bool quoted = chance_below(chance, 2) == 0;
-    if (trim)
-        n += (size_t)sprintf(row + n, "%s", blanks[chance_below(chance, 4)]);
-    if (quoted)
-        row[n++] = '"';
-    *length = 0;
-    for (size_t i = 0; i < size; i++) {
-        uint64_t dice = chance_below(chance, 12);
-        char c = quoted && dice < 3 ? ",\n\""[dice] : !quoted && i > 0 && dice == 3 ? '"' : 'a';
-        if (!quoted && i > 0 && i + 1 < size && dice == 4)
-            c = '\r';
-        *kind |= c == '"' && !quoted ? ROW_ODD : 0;
-        if (c == '"' && quoted)
-            row[n++] = c;
-        row[n++] = value[(*length)++] = c;
-    }
-    if (quoted)
-        row[n++] = '"';
-    *kind |= quoted ? ROW_QUOTED : 0;
-    if (trim)
-        n += (size_t)sprintf(row + n, "%s", blanks[chance_below(chance, 4)]);
-    return n;
-}
-
-/* Each way to take a column gives the value that the row was made with: whatever is known of the
- * row, and whichever columns are taken besides. */
-static void columns_each_way(void)
-{
-    enum { FIELDS = 8, ROOM = 4096 };
-    static char row[ROOM], values[FIELDS][ROOM], wanted[ROOM];
-    struct keyer *keyers[2][FIELDS + 1] = {
-        {NULL}}; /* [trim][column]; 0: all from the second one on */
-    struct chance chance = {6};
-    for (unsigned i = 0; i < 2 * (FIELDS + 1); i++) {
-        char list[8];
-        snprintf(list, sizeof list, i / 2 == 0 ? "2-" : "%u", i / 2);
-        struct recipe recipe = csv(list, ',');
-        recipe.trim = i % 2 != 0;
-        keyers[i % 2][i / 2] = keyer_of(recipe);
-    }
-    for (unsigned round = 0; round < tap_cases(60000); round++) {
-        size_t n = 1 + (size_t)chance_below(&chance, FIELDS), length = 0, lengths[FIELDS];
-        bool trim = round % 4 == 0;
-        unsigned kind = 0;
-        for (size_t i = 0; i < n; i++) {
-            if (i > 0)
-                row[length++] = ',';
-            length += add_field(&chance, row + length, values[i], &lengths[i], trim, &kind);
-        }
-        unsigned column = 1 + (unsigned)chance_below(&chance, n);
-        for (unsigned known = 0; known < 2; known++) {
-            struct key_text text = keyer_text(keyers[trim][column], row, length,
-                                              known ? (uint8_t)kind : ROW_ODD);
-            tap_check(text.no_key ? lengths[column - 1] == 0
-                                  : text_is(text, values[column - 1], lengths[column - 1]),
-                      "'%.*s', column %u, kind %u: '%.*s'", (int)length, row, column,
-                      known ? kind : ROW_ODD, (int)text.length, text.bytes);
-        }
-        size_t at = 0;
-        for (size_t i = 1; i < n; i++) {
-            bool special = false;
-            for (size_t k = 0; k < lengths[i]; k++)
-                special |= values[i][k] != 'a';
-            if (i > 1)
-                wanted[at++] = ',';
-            if (special)
-                wanted[at++] = '"';
-            for (size_t k = 0; k < lengths[i]; k++) {
-                if (values[i][k] == '"')
-                    wanted[at++] = '"';
-                wanted[at++] = values[i][k];
-            }
-            if (special)
-                wanted[at++] = '"';
-        }
-        struct key_text text = keyer_text(keyers[trim][0], row, length, (uint8_t)kind);
-        tap_check(text.no_key ? n == 1 || lengths[1] == 0 : text_is(text, wanted, at),
-                  "'%.*s', from column 2 on: '%.*s'", (int)length, row, (int)text.length,
-                  text.bytes);
-    }
-    for (unsigned i = 0; i < 2 * (FIELDS + 1); i++)
-        keyer_free(keyers[i % 2][i / 2]);
-}
-
 /* --- patterns --- */
 
 /* What no pattern matches is the key that it is without any, and where it was in the line. */
@@ -521,7 +429,6 @@ int main(void)
 {
     tap_run("fields as the plainest way finds them", fields_the_plain_way);
     tap_run("columns that a row lacks: as many as the header line has", columns_that_are_missing);
-    tap_run("columns: whatever is known of the row", columns_each_way);
     tap_run("two quotes for one, at each place of a block", pairs_of_quotes);
     tap_run("without: what nothing matches stays where it is", nothing_left_out);
     tap_run("without: values of more than 65,536 bytes have no key", values_too_long);
