@@ -16,7 +16,6 @@ import argparse
 import os
 import random
 import re
-import sys
 from model import BYTE_ORDER_MARK, PROFILE_BYTES_MAX, parse_separator
 
 RECENT = 32

@@ -6,11 +6,12 @@
 Makes small files that are hard to read, of which half are valid by construction, and reads them in three
 ways: the program's own way (PROGRAM is tests/key/oracle_rows.c, built), which gets each file in pieces of
 random sizes; csv_rows below, which is Python's csv, where it follows the same rules; and the model, which is
-written from the rules alone. Compared, byte for byte, are the rows with their places and lines,
-which of them are header lines, their keys, and the line of the error, if any. (For its reason: test_rows.c.)
+written from the rules alone. Compared, byte for byte, are the rows with their places and lines, which of them
+are header lines, their keys, and the line of the error, if any. (For its reason: test_rows.c.)
 
 Python's csv is not asked about what it has other rules for, or none: a CR before data, a byte order mark,
-blanks beside a quote, -z. These are counted. Of every FILES_PER_LONG files one is long, so that a second thread reads it.
+blanks beside a quote, -z. These are counted. Of every FILES_PER_LONG files one is long, so that a second thread
+reads it.
 
 Prints the counts. Exit: 0; 1 after the first difference, with the file, its options and what was said.
 """
@@ -202,9 +203,9 @@ def unlike(data, recipe):
         return "-z"
     if BYTE_ORDER_MARK in data:
         return "byte order mark"
-    if re.search(blanks + b'"' + (b'|"' + blanks if recipe.trim else b""), data):
-        return "blanks beside a quote"
     outside = re.sub(rb'(?<!(?!%s).)"(?:[^"]|"")*"(?=\r*%s|\r*\Z)' % (ends, ends), b"", data, flags=re.DOTALL)
+    if re.search(blanks + b'"|"' + blanks, data) if recipe.trim else re.search(blanks + b'"', outside):
+        return "blanks beside a quote"
     if re.search(rb"\r(?!\r*(?:\n|\Z))", outside):
         return "CR before data"
     return None

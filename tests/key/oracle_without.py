@@ -31,7 +31,7 @@ import warnings
 
 VALUES_PER_PATTERN, PATTERNS_AT_ONCE, SHOWN = 4, 500, 8
 PATTERNS_BYTES = 1000
-GAVE_UP, REFUSED = "gave up", "refused"
+GAVE_UP = "gave up"
 
 # --- PCRE2 --------------------------------------------------------------------------------------
 
