@@ -99,7 +99,7 @@ page_has() {
     unseen.1) echo 10 ;;
     unseen-cookbook.7) echo 30 ;;
     unseen-filters.7) echo 0 ;;
-    unseen-*.7) echo 3 ;;
+    unseen-*.7) echo 2 ;;
     *) echo 0 ;;
     esac
 }
