@@ -307,6 +307,10 @@ END
     printf 'a\xffb\n' >lines
     succeeds unseen key -f 2 -t $'\xff' lines
     prints 'b\n'
+    # the first line of a record of several
+    printf 'a\nb\0' >lines
+    succeeds unseen key -z -f 1 -t '\x0a' lines
+    prints 'a\0'
 }
 
 @test "-f: very many fields; a list in any order" {
