@@ -98,14 +98,14 @@ int command_print_help(const struct command *asked)
             printf("%s:\n", command->group);
         printf("  %-33s %s\n", command->synopsis + strlen("unseen "), command->summary);
     }
-    printf("\nOptions (all of them: unseen help all):\n");
+    printf("Options (all of them: unseen help all):\n");
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option_entry *entry = &option_table[i];
         char left[OPTION_FORM];
         if (entry->brief == NULL)
             continue;
         bool second = count++ % 2 != 0;
-        printf("  %-14s %-*s%s", option_form(entry, left), second ? 0 : 23, entry->brief,
+        printf("  %-17s %-*s%s", option_form(entry, left), second ? 0 : 20, entry->brief,
                second ? "\n" : "");
     }
     if (count % 2 != 0)

@@ -61,7 +61,7 @@ COMMAND(VERIFY, verify, "verify", OPERANDS_FILTERS, NULL,
        "is wrong with a filter that can be used; 2 if one is damaged or unreadable.\n",
        " fsck validate ")
 COMMAND(PLAN, plan, "plan", OPERANDS_FILES, NULL,
-       "unseen plan FILE...", "unseen plan -n N",
+       "unseen plan FILE... | -n N", NULL,
        "say how large a filter would be",
        "Any two of -n, -p and --size determine the third. Nothing is made.\n"
        "With FILE, unseen counts the distinct lines in it, and uses that number as -n.\n"

@@ -6,7 +6,7 @@
  * uses the member.
  *
  *     OPTION(member, kind, group, commands, {spellings, letters first}, argument in help,
- *            short help (up to 23 characters; NULL: not listed), help, bounds of a number;
+ *            short help (up to 20 characters; NULL: not listed), help, bounds of a number;
  *            other members of struct option_entry)
  *
  * No include guard: included several times, with different definitions of OPTION.
@@ -19,20 +19,20 @@ OPTION(fields, FIELDS, GROUP_KEY, FOR_KEY_OPTIONS, {"-f", "--fields"}, "LIST",
 OPTION(separator, SEPARATOR, GROUP_KEY, FOR_KEY_OPTIONS, {"-t", "--separator"}, "SEP",
        "separator of fields", "byte between fields: , or \\t (default: blanks)", .describes = true)
 OPTION(csv, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--csv"}, NULL,
-       NULL, "input is CSV, also with newlines; -f takes names", .describes = true,
+       "rows of CSV", "input is CSV, also with newlines; -f takes names", .describes = true,
        .excludes = B(jsonl), .why = "a line is either CSV or JSON")
 OPTION(jsonl, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--jsonl"}, NULL,
-       NULL, "lines are JSON; -f takes names of members", .describes = true,
+       "lines of JSON", "lines are JSON; -f takes names of members", .describes = true,
        .excludes = B(separator) | B(header),
        .why = "a line of JSON has neither separators nor a header line")
 OPTION(by, PROFILE, GROUP_KEY, FOR_KEY_OPTIONS, {"--by"}, "FORM",
-       "url, host or endpoint", "compare the url, host, endpoint or line", .describes = true)
+       "url, host, endpoint", "compare the url, host, endpoint or line", .describes = true)
 OPTION(ignore_case, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"-i", "--ignore-case"}, NULL,
-       "ignore ASCII case", "ignore the case of ASCII letters", .describes = true)
+       NULL, "ignore the case of ASCII letters", .describes = true)
 OPTION(trim, NOTHING, GROUP_KEY, FOR_KEY_OPTIONS, {"--trim"}, NULL,
        NULL, "ignore white space at the ends of lines and fields", .describes = true)
 OPTION(without, PATTERNS, GROUP_KEY, FOR_KEY_OPTIONS, {"--without"}, "PATTERN",
-       NULL, "leave out what matches PATTERN (repeatable)", .describes = true)
+       "leave out matches", "leave out what matches PATTERN (repeatable)", .describes = true)
 OPTION(header, NOTHING, GROUP_KEY, FOR_READERS, {"--header"}, NULL,
        NULL, "the first line of each FILE is a header line")
 
@@ -40,18 +40,18 @@ OPTION(zero_terminated, NOTHING, GROUP_LINES, FOR_READERS | FOR_POP,
        {"-z", "-0", "--zero-terminated"}, NULL,
        "lines end with NUL", "lines end with NUL, in the input and the output")
 OPTION(append, FILE, GROUP_LINES, FOR_FILTER, {"-a", "--append"}, "FILE",
-       "append new lines to it", "append new lines to FILE instead of printing them")
+       "append new lines", "append new lines to FILE instead of printing them")
 OPTION(tee, FILE, GROUP_LINES, FOR_FILTER, {"--tee"}, "FILE",
-       NULL, "print new lines, and append them to FILE, too",
+       "print and append", "print new lines, and append them to FILE, too",
        .needs = OPERAND_FILTER,
        .excludes = B(append) | B(tag) | B(repeated) | B(exec) | B(pending),
        .why = "--tee prints new lines and keeps them in FILE, each once")
 OPTION(dropped, FILE, GROUP_LINES, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--dropped"}, "FILE",
        NULL, "append dropped lines to FILE")
 OPTION(max_count, COUNT, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_POP, {"-m", "--max-count"}, "N",
-       "stop after N new lines", "stop after N lines were printed or selected", 0, 1e15)
+       "stop after N lines", "stop after N lines were printed or selected", 0, 1e15)
 OPTION(tag, NOTHING, GROUP_LINES, FOR_FILTER | FOR_QUERY | FOR_KEY, {"--tag"}, NULL,
-       NULL, "print every line after new or seen (key: key, none)",
+       "tag lines: new, seen", "print every line after new or seen (key: key, none)",
        .excludes = B(append) | B(dropped) | B(repeated) | B(exec) | B(count) | B(quiet) |
                    B(invert_match),
        .why = "--tag prints every line")
@@ -64,7 +64,7 @@ OPTION(repeated, NOTHING, GROUP_LINES, FOR_FILTER, {"-d", "--repeated"}, NULL,
        .why = "-d prints repeated lines, in memory only; for the field separator: -t")
 
 OPTION(exec, COMMAND, GROUP_DELIVERY, FOR_FILTER | FOR_POP, {"-x", "--exec"}, "CMD ARG...",
-       "pass new lines to CMD", "pass lines to CMD; if CMD fails, they come again",
+       "pass lines to CMD", "pass lines to CMD; if CMD fails, they come again",
        .needs = OPERAND_FILTER, .excludes = B(append),
        .why = "-x hands the lines to CMD; for a list of new lines: -a or --tee, without -x; to "
               "keep the output of CMD: >> FILE")
@@ -76,7 +76,7 @@ OPTION(durable, NOTHING, GROUP_DELIVERY, FOR_FILTER | FOR_PUSH, {"--durable"}, N
        .excludes = B(exec), .why = "each decides when lines are remembered")
 
 OPTION(create, NOTHING, GROUP_MAKING, FOR_FILTER | FOR_ADD | FOR_PUSH, {"--create"}, NULL,
-       "make FILTER if missing", "make FILTER if it is missing", .needs = OPERAND_FILTER)
+       "make missing FILTER", "make FILTER if it is missing", .needs = OPERAND_FILTER)
 OPTION(capacity, COUNT, GROUP_MAKING, FOR_MAKERS | FOR_PLAN, {"-n", "--capacity"}, "N",
        "size for N lines", "size FILTER for N distinct lines: 1000000, 1e9, 10M",
        1, SIZING_KEYS_MAX, .describes = true)

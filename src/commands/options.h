@@ -89,7 +89,7 @@ struct option_entry {
     /* "-c", "--count": letters first; NULL after the last */
     const char *spellings[SPELLINGS + 1];
     const char *argument; /* its name in help; NULL: no value */
-    const char *brief;    /* for the short help, up to 23 characters; NULL: not listed */
+    const char *brief;    /* for the short help, up to 20 characters; NULL: not listed */
     const char *help;
     double least, most; /* of a number */
     bool describes;     /* it describes a new filter */
