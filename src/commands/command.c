@@ -1,9 +1,13 @@
 #include "commands/command.h"
 
 #include "commands/message.h"
+#include "filter/create.h"
+#include "io/output.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct command command_table[COMMANDS + 1] = {
 #define COMMAND(NAME, function, ...) {FOR_##NAME, command_##function, __VA_ARGS__},
@@ -54,12 +58,16 @@ static const struct {
     {" --skip-fields ", FOR_ALL, "to skip the first field: -f 2-"},
     {" -u --unique ", FOR_ALL,
      "each line is printed once anyway; lines that occur only once: sort | uniq -u"},
+    {" -D --all --all-repeated ", FOR_ALL,
+     "repeated lines, once each: -d; every line, after new or seen: --tag"},
     {" -v ", FOR_FILTER, "not needed: only new lines are printed"},
     {" --null ", FOR_ALL, "for lines that end with NUL: -z"},
+    {" --keep --last --reverse ", FOR_ALL,
+     "to keep the last of equal lines: tac FILE | unseen | tac; to remember the last N: --window N"},
+    {" --url --host --hostname --domain ", FOR_ALL, "to compare URLs: --by url; hosts: --by host"},
     /* caches and databases */
     {" --ttl --expire --expires --since --max-age ", FOR_ALL,
      "to forget lines after a time: --forget-after 7d"},
-    {" --last ", FOR_ALL, "to remember only the last N lines: --window N"},
     /* Bloom filters */
     {" --rate --error-rate --false-positive-rate --fp-rate ", FOR_ALL,
      "for the false-positive rate: -p, --fpr"},
@@ -73,6 +81,11 @@ static const struct {
     {" -o ", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
     /* for the first word, as `also` in command_rows.h */
     {" copy cp backup ", FOR_ALL, "to copy a filter: cp seen.bf copy.bf"},
+    {" dump export list ", FOR_ALL, "a filter cannot list its lines; to keep them, too: --tee FILE"},
+    {" clear reset truncate ", FOR_ALL,
+     "to empty a filter: unseen create --force --like FILTER FILTER"},
+    {" count ", FOR_ALL, "distinct lines: unseen < FILE | wc -l; lines in a filter: unseen stats"},
+    {" version ", FOR_ALL, "unseen --version"},
 };
 /* clang-format on */
 
@@ -118,9 +131,9 @@ unsigned habit_typo(const char *word, const char *name)
     return edits <= (letters < LONG ? 1 : 2) ? edits : TOO_MANY;
 }
 
-int command_unknown(const char *word, bool is_operand)
+int command_unknown(const char *word, const char **others)
 {
-    char meaning[64];
+    char meaning[64], reading[NAME_MAX + 64] = ""; /* a longer name is none of a file */
     const struct command *meant = NULL;
     unsigned least = TOO_MANY;
     /* A habit first, then another word for a command, then a typo. */
@@ -137,13 +150,16 @@ int command_unknown(const char *word, bool is_operand)
         snprintf(meaning, sizeof meaning, "did you mean '%s'?", meant->name);
         wanted = meaning;
     }
-    if (is_operand)
-        return message("%s: unknown command (%s)", word,
-                       wanted != NULL ? wanted : "see unseen help");
-    if (wanted != NULL)
-        return message("%s: unknown command (%s%s for a filter of that name: ./%s)", word, wanted,
-                       meant != NULL ? "" : ";", word);
-    return message("%s: unknown command (see unseen help; to read a file of that name: "
-                   "unseen < %s; for a filter of that name: ./%s)",
-                   word, word, word);
+    if (wanted == NULL)
+        wanted = "see unseen help";
+    if (others == NULL)
+        return message("%s: unknown command (%s)", word, wanted);
+    /* A file of lines may be meant. */
+    if (access(word, R_OK) == 0 && output_is_file(word) && !create_is_filter(word))
+        snprintf(reading, sizeof reading,
+                 *others == NULL ? " to read that file: unseen < %s;"
+                                 : " to read files: cat %s FILE... | unseen;",
+                 word);
+    return message("%s: unknown command (%s%s%s for a filter of that name: ./%s)", word, wanted,
+                   meant != NULL ? "" : ";", reading, word);
 }

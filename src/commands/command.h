@@ -47,9 +47,9 @@ const struct command *command_find(const char *name);
 /* Its usage with a FILTER. */
 const char *command_usage(const struct command *command);
 
-/* Says that there is no such command, and suggests another, or unless the word is an operand of
- * help, how to name a file. Returns EXIT_TROUBLE. */
-int command_unknown(const char *word, bool is_operand);
+/* Says that there is no such command, and suggests another, or how to name a file. `others`: the
+ * operands after it, or NULL if it is one of help. Returns EXIT_TROUBLE. */
+int command_unknown(const char *word, const char **others);
 
 /* What somebody who is used to another tool wants with this word: an option that these commands
  * (FOR_...) do not take, or with FOR_ALL an option or a command that does not exist. NULL: unknown.

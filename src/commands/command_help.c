@@ -126,7 +126,7 @@ int command_help(const struct options *options)
         bool plain = strcmp(word, "unseen") == 0;
         const struct command *command = plain ? &command_table[0] : command_find(word);
         if (command == NULL)
-            return command_unknown(word, true);
+            return command_unknown(word, NULL);
         print_command(command);
         return message_finish_output();
     }

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
             options.operand_count--;
             command = command_find(word);
             if (command == NULL)
-                command_unknown(word, false);
+                command_unknown(word, options.operands);
         }
         options.asked = command;
     }
