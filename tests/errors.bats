@@ -218,7 +218,7 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
         printf %b "$bytes" >odd
         fails_with 2 "^unseen: odd: $reason \($reader odd \| unseen f.bf\)$" unseen f.bf odd
         exits 2 unseen --tag f.bf <odd
-        says "^unseen: standard input: $reason \("
+        says "^unseen: standard input: $reason \($reader FILE \| unseen --tag f.bf\)$"
         [[ ! -s $out ]]
         exits 2 unseen < <(byte_by_byte odd)
         says "^unseen: standard input: $reason \("
@@ -329,16 +329,22 @@ of_others() {
     same "$out" in
 }
 
-@test "carriage returns and no newline: one line, and a word about it" {
+@test "carriage returns, or NUL at the end, and no newline: one line, and a word about it" {
     printf 'a\rb\r' >mac
     exits 0 unseen <mac
     prints 'a\rb\r\n'
-    says "^unseen: standard input: one line, with carriage returns and no newline \(tr '.r' '.n' \| unseen\)$"
+    says "^unseen: standard input: one line, with carriage returns and no newline \(tr '.r' '.n' < FILE \| unseen\)$"
     exits 0 unseen key mac
     says "\(tr '.r' '.n' < mac \| unseen key\)$"
     exits 0 bash -c "$(sed -n 's/.*(\(tr .*\) | unseen key)/\1/p' "$err")"
     prints 'a\nb\n'
+    find . -name mac -print0 >found
+    exits 0 unseen key found
+    says "^unseen: found: one line, with NULs and no newline \(for lines that end with NUL: -z\)$"
     answers <<'END'
+-z|a\0b\0|a\0b\0
+|a\0b|a\0b\n
+|a\0\n\0|a\0\n\0\n
 |a\rb|a\rb\n
 |a\r|a\r\n
 |a\r\nb\r|a\r\nb\r\n

@@ -6,10 +6,12 @@
 #include "format/key_file.h"
 #include "pipeline/batches.h"
 #include "system/signals.h"
+#include "text/number.h"
 #include "text/quote.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,15 +47,22 @@ static const char standard_name[] = "standard input";
  * (system/confine.h). */
 static void cannot_open(const struct inputs *inputs, const char *name, struct fault *fault)
 {
-    char word[QUOTE_MAX], filter[QUOTE_MAX];
+    char word[QUOTE_MAX];
     const struct command *command = command_find(name), *asked = inputs->options->asked;
-    bool after_filter = (asked->bit & (FOR_QUERY | FOR_ADD | FOR_PUSH | FOR_REMOVE)) != 0;
+    bool after_filter = asked->operands == OPERANDS_FILTER_FILES && asked->bit != FOR_COMMIT;
     fault_errno(fault, inputs_is_standard(name) ? standard_name : name, NULL, errno);
     if (fault->error == ENOENT && command != NULL)
         fault_way_out(fault, "a command comes first: %s", command->synopsis);
-    else if (fault->error == ENOENT && after_filter && inputs->ends.delimiter == '\n')
-        fault_way_out(fault, "if that is a line: printf '%%s\\n' %s | unseen %s %s",
-                      quote_word(name, word), asked->name, quote_file(inputs->names[-1], filter));
+    else if (fault->error == ENOENT && asked->bit == FOR_PLAN &&
+             !isnan(number_parse(name, NUMBER_COUNT)))
+        fault_way_out(fault, "for that many lines: unseen plan -n %s", name);
+    else if (fault->error == ENOENT && after_filter && inputs->ends.delimiter == '\n') {
+        char *reader = options_command(inputs->options, 1);
+        if (reader != NULL)
+            fault_way_out(fault, "if that is a line: printf '%%s\\n' %s | %s",
+                          quote_word(name, word), reader);
+        free(reader);
+    }
     if (fault->error == EACCES && access(name, R_OK) == 0)
         fault_way_out(fault, "if it was made or replaced during this run: run unseen again");
 }
@@ -84,20 +93,20 @@ int inputs_check_readable(const struct inputs *inputs)
 static const struct kind {
     const char *magic;
     size_t length;
-    const char *name, *reader, *standard_reader; /* NULL: the reader is that of files, too */
+    const char *name, *reader;
 } kinds[] = {
 #define BYTES(text) (text), sizeof(text) - 1
-    {BYTES("\x1f\x8b\x08"), "gzip data", "zcat", NULL},
-    {BYTES("\x28\xb5\x2f\xfd"), "zstd data", "zstdcat", NULL},
-    {BYTES("\3757zXZ\0"), "xz data", "xzcat", NULL},
-    {BYTES("BZh?1AY&SY"), "bzip2 data", "bzcat", NULL},
-    {BYTES("BZh?\x17\x72\x45\x38\x50\x90"), "bzip2 data", "bzcat", NULL},
-    {BYTES("PK\3\4"), "a zip archive", "unzip -p", "funzip"},
-    {BYTES("\x04\x22\x4d\x18"), "lz4 data", "lz4cat", NULL},
-    {BYTES("\xff\xfe\0\0"), "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
-    {BYTES("\0\0\xfe\xff"), "UTF-32", "iconv -f UTF-32 -t UTF-8", NULL},
-    {BYTES("\xff\xfe"), "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
-    {BYTES("\xfe\xff"), "UTF-16", "iconv -f UTF-16 -t UTF-8", NULL},
+    {BYTES("\x1f\x8b\x08"), "gzip data", "zcat"},
+    {BYTES("\x28\xb5\x2f\xfd"), "zstd data", "zstdcat"},
+    {BYTES("\3757zXZ\0"), "xz data", "xzcat"},
+    {BYTES("BZh?1AY&SY"), "bzip2 data", "bzcat"},
+    {BYTES("BZh?\x17\x72\x45\x38\x50\x90"), "bzip2 data", "bzcat"},
+    {BYTES("PK\3\4"), "a zip archive", "unzip -p"},
+    {BYTES("\x04\x22\x4d\x18"), "lz4 data", "lz4cat"},
+    {BYTES("\xff\xfe\0\0"), "UTF-32", "iconv -f UTF-32 -t UTF-8"},
+    {BYTES("\0\0\xfe\xff"), "UTF-32", "iconv -f UTF-32 -t UTF-8"},
+    {BYTES("\xff\xfe"), "UTF-16", "iconv -f UTF-16 -t UTF-8"},
+    {BYTES("\xfe\xff"), "UTF-16", "iconv -f UTF-16 -t UTF-8"},
 #undef BYTES
 };
 
@@ -131,14 +140,14 @@ const char *inputs_reader(const char *path)
 static int suggest_reader(const struct inputs *inputs, const char *reader, struct fault *fault)
 {
     const struct options *options = inputs->options;
-    bool standard = inputs->fd == STDIN_FILENO;
     char quoted[QUOTE_MAX], *command;
     command = options_command(options, inputs->names == standard_input
                                            ? options->operand_count
                                            : (size_t)(inputs->names - options->operands));
     if (command != NULL)
-        fault_way_out(fault, "%s%s%s | %s", reader, standard ? "" : " ",
-                      standard ? "" : quote_file(inputs->shown, quoted), command);
+        fault_way_out(fault, "%s %s | %s", reader,
+                      inputs->fd == STDIN_FILENO ? "FILE" : quote_file(inputs->shown, quoted),
+                      command);
     free(command);
     return -1;
 }
@@ -152,9 +161,8 @@ static int judge_text(void *context, const struct input *input, const struct chu
     struct key_file_head keys;
     const struct kind *kind = kind_of(first->bytes, first->length);
     if (kind != NULL) {
-        bool special = kind->standard_reader != NULL && inputs->fd == STDIN_FILENO;
         fault_set(fault, inputs->shown, "%s", kind->name);
-        return suggest_reader(inputs, special ? kind->standard_reader : kind->reader, fault);
+        return suggest_reader(inputs, kind->reader, fault);
     }
     /* A filter of another program may have newlines there. */
     uint64_t read = input_bytes(input);
@@ -169,9 +177,14 @@ static int judge_text(void *context, const struct input *input, const struct chu
         fault_set(fault, inputs->shown, "is a file of pending keys, not a file of lines");
         return fault_way_out(fault, "to remember its lines: unseen commit FILTER FILE");
     }
+    if (inputs->jq == NULL && first->length > 2)
+        inputs->jq = first->bytes[0] == '['                                      ? "jq -c '.[]'"
+                     : first->bytes[0] == '{' && strchr("\r\n", first->bytes[1]) ? "jq -c ."
+                                                                                 : NULL;
     /* If the last newline was added, this is all of the input. */
-    inputs->has_returns = input_bytes(input) < first->length &&
-                          (one = memchr(first->bytes, '\r', first->length)) != NULL &&
+    bool one_line = input_bytes(input) < first->length;
+    inputs->ends_nul = one_line && first->length > 1 && end[-2] == '\0';
+    inputs->has_returns = one_line && (one = memchr(first->bytes, '\r', first->length)) != NULL &&
                           memchr(one + 1, '\r', (size_t)(end - one - 1)) != NULL;
     return 0;
 }
@@ -182,7 +195,7 @@ struct input *inputs_open(struct inputs *inputs, const char *name, struct fault 
 {
     bool standard = inputs_is_standard(name);
     inputs->shown = standard ? standard_name : name;
-    inputs->has_returns = false;
+    inputs->has_returns = inputs->ends_nul = false;
     inputs->fd = standard ? STDIN_FILENO : signals_open(name, O_RDONLY | O_CLOEXEC, 0);
     if (inputs->fd < 0) {
         cannot_open(inputs, name, fault);
@@ -199,12 +212,14 @@ struct input *inputs_open(struct inputs *inputs, const char *name, struct fault 
 
 void inputs_close(struct inputs *inputs, struct input *input, bool sound)
 {
-    bool standard = inputs->fd == STDIN_FILENO;
     struct fault fault = FAULT_UNSET;
     input_free(input);
-    if (sound && inputs->has_returns && !inputs->ends.rows) {
+    if (sound && inputs->ends_nul) {
+        message("%s: one line, with NULs and no newline (%s)", inputs->shown,
+                habit_find("--null", FOR_ALL));
+    } else if (sound && inputs->has_returns && !inputs->ends.rows) {
         fault_set(&fault, inputs->shown, "one line, with carriage returns and no newline");
-        suggest_reader(inputs, standard ? "tr '\\r' '\\n'" : "tr '\\r' '\\n' <", &fault);
+        suggest_reader(inputs, "tr '\\r' '\\n' <", &fault);
         message_fault(&fault);
     }
     if (inputs->fd > STDIN_FILENO)

@@ -16,10 +16,12 @@ struct inputs {
     uint64_t max_line;
     unsigned threads; /* that share the work */
     const struct options *options;
+    const char *jq; /* makes lines of an input that begins as other JSON does; NULL: none does */
     /* Of the input that is open: */
     int fd;
     const char *shown; /* its name in messages, and the `of` of its faults */
     bool has_returns;  /* it is one line, with carriage returns */
+    bool ends_nul;     /* it is one line, which ends with NUL */
 };
 
 /* Takes the operands from `first` on. */
@@ -41,7 +43,7 @@ const char *inputs_reader(const char *path);
 struct input *inputs_open(struct inputs *inputs, const char *name, struct fault *fault);
 
 /* Closes the input, also one that could not be opened (NULL). `sound`: it was read without a fault,
- * so tells if it was one line with carriage returns. */
+ * so tells if it was such a line. */
 void inputs_close(struct inputs *inputs, struct input *input, bool sound);
 
 #endif

@@ -454,7 +454,10 @@ void job_warn_of_no_key(const struct job *job)
     else if (not_json->read > 0)
         snprintf(is_no_json, sizeof is_no_json, "%" PRIu64 " of %" PRIu64 " %s %s not JSON ",
                  not_json->read, counts->read, number_lines(counts->read), is);
-    if (lacking->read > 0 && lacking->read + not_json->read == lines)
+    bool all = lacking->read + not_json->read == lines;
+    if (all && job->inputs.jq != NULL && recipe->syntax == SYNTAX_JSONL)
+        snprintf(path, sizeof path, "to make lines of it: %s FILE", job->inputs.jq);
+    else if (all && lacking->read > 0)
         key_options_path(recipe, path);
 
     /* 2. The way out shows these lines. */
