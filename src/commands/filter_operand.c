@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,10 @@ const char *filter_operand(const struct options *options)
     else if (!filter_operand_is_name(name, options))
         return NULL;
     else if (options->asked->operands == OPERANDS_FILTER && options->operand_count > 1)
-        message("%s: extra operand (%s)", options->operands[1], options->asked->synopsis);
+        message("%s: extra operand (%s)", options->operands[1],
+                isnan(number_parse(options->operands[1], NUMBER_COUNT)) ? options->asked->synopsis
+                : options->asked->bit == FOR_CREATE                     ? "for N lines: -n N"
+                                                                        : "for N lines: -m N");
     else
         return name;
     return NULL;
@@ -60,17 +64,23 @@ const char *filter_operand(const struct options *options)
 static void suggest_input(struct fault *fault, const struct options *options, const char *path)
 {
     unsigned bit = options->asked->bit;
-    bool operand = path == options->operands[0]; /* else the path is that of --like */
-    if (operand && (bit & (FOR_READERS | FOR_COMMIT)) != 0)
+    bool operand = path == options->operands[0];          /* else the path is that of --like */
+    char names[sizeof fault->way_out], quoted[QUOTE_MAX]; /* cut off, they do not fit there */
+    char *words = options_words(options, FOR_CREATE);
+    if (operand && bit == FOR_QUERY && options->operand_count > 1 && words != NULL &&
+        inputs_reader(path) == NULL)
+        fault_way_out(fault, "to make a filter of it: unseen add --create%s NEW.bf %s", words,
+                      quote_file(path, quoted));
+    else if (operand && (bit & (FOR_READERS | FOR_COMMIT)) != 0)
         fault_way_out(fault, "FILTER comes first: %s", command_usage(options->asked));
     else
         fault_way_out(fault, "is the name right?");
+    free(words);
     if (!operand || bit != FOR_FILTER)
         return;
     for (enum option_id id = 0; id < OPTIONS; id++)
         if (options_has(options, id) && (option_table[id].needs & OPERAND_FILTER) != 0)
             return;
-    char names[sizeof fault->way_out], quoted[QUOTE_MAX]; /* cut off, they do not fit there */
     char *command = options_command(options, 0);
     size_t length = 0;
     for (size_t i = 0; i < options->operand_count && length < sizeof names; i++)
@@ -99,7 +109,10 @@ int filter_operand_refuse(struct fault *fault, const struct options *options, co
     bool writes = path == options->operands[0] && (options->asked->bit & FOR_WRITERS) != 0;
     if (named && (fault->error == ENOENT || empty)) {
         path_directory(path, directory);
-        if (access(directory, F_OK) != 0) {
+        if (strstr(path, "://") != NULL && (options->asked->bit & FOR_READERS) != 0) {
+            fault_way_out(fault, "FILTER comes first: printf '%%s\\n' %s | unseen %s%sFILTER",
+                          quote_word(path, quoted), name, *name != '\0' ? " " : "");
+        } else if (access(directory, F_OK) != 0) {
             fault_way_out(fault, "there is no directory %s", quote_file(directory, quoted));
         } else if (!writes) {
             /* Only a command that writes suggests making a filter: else the name is probably

@@ -184,6 +184,9 @@ int filter_spec_compare(const struct options *options, const struct filter *filt
                                        length > 0 ? " and " : "", options->spelled[id]);
     }
     enum option_id first = options->like != NULL ? OPTION_like : options_describing(options);
-    return message("%s: was made %s (leave %s out, or make another filter)", path, how,
-                   length > 0 ? blamed : options->spelled[first]);
+    bool as_head = options->asked->bit == FOR_FILTER && options->capacity != 0 && option != NULL &&
+                   strcmp(option, "-n") == 0;
+    return message("%s: was made %s (leave %s out, or make another filter%s)", path, how,
+                   length > 0 ? blamed : options->spelled[first],
+                   as_head ? "; to stop after N new lines: -m N" : "");
 }

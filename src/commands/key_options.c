@@ -140,10 +140,12 @@ void key_options_tell_names(const struct options *options)
     const char *item = options->jsonl && options->fields != NULL ? options->fields : "", *next;
     for (next = item; *item != '\0'; item = next) {
         recipe_next_name(&next, name);
-        if (has_blanks(item, name)) {
-            message("%s '%s': means a member with blanks in its name (to avoid this note: "
-                    "'\"%s\"')",
-                    options->spelled[OPTION_fields], name, name);
+        const char *odd = item == options->fields && *item == '!' ? "of that name, not all but some"
+                          : has_blanks(item, name)                ? "with blanks in its name"
+                                                                  : NULL;
+        if (odd != NULL) {
+            message("%s '%s': means a member %s (to avoid this note: '\"%s\"')",
+                    options->spelled[OPTION_fields], name, odd, name);
             return;
         }
         if (!may_be_path(item, name, &dotted))

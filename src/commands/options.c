@@ -105,6 +105,8 @@ static int record_option(struct options *options, char **argv, const char *word,
                        quote_word(word + 2, quoted));
     if (id == OPTIONS || (is_long && strcmp(tried, spelled) != 0))
         return unknown_option(tried);
+    if (strcmp(options->operands[0], "help") == 0 && (option_table[id].commands & FOR_HELP) == 0)
+        return message("%s: not an option here (all options: unseen help all)", spelled);
     if (got == '?')
         return message("%s: takes no value (leave out %s)", spelled, strchr(word, '='));
     if (got == ':')
@@ -205,10 +207,15 @@ static int read_number(const struct options *options, enum option_id id, double 
                        given);
     if (id == OPTION_window && !isnan(number_parse(given, NUMBER_TIME)))
         return message("%s %s: not a count (for a time: --forget-after %s)", spelled, given, given);
+    if (*given == '=')
+        return message("%s %s: %s (leave out the =: %s %s)", spelled, given,
+                       numbers[entry->kind].none, spelled, given + 1);
     /* 0.1s, not 100ms. */
-    bool odd = kind == NUMBER_TIME && isnan(*number);
+    const char *forms = kind == NUMBER_TIME                           ? ", as in 0.1s, 15m or 1d12h"
+                        : kind == NUMBER_COUNT && entry->most >= 1e12 ? ", as in 1000000, 1e6 or 1M"
+                                                                      : "";
     snprintf(expected, sizeof expected, "%s to %s%s", number_exact(entry->least, kind, from),
-             number_exact(entry->most, kind, to), odd ? ", as in 0.1s, 15m or 1d12h" : "");
+             number_exact(entry->most, kind, to), isnan(*number) ? forms : "");
     return options_bad_value(options, id, numbers[entry->kind].none, expected);
 }
 
