@@ -325,6 +325,10 @@ large_filters() {
     for command in -a --dropped; do
         fails_with 2 'secret\.out: Permission denied' as_nobody "$public/unseen" f.bf in $command secret.out
     done
+    mkdir -m 700 private
+    for command in 'create private/new.bf' 'query private/f.bf in' 'f.bf in -a private/out' 'f.bf private/in'; do
+        fails_with 2 'Permission denied \(the directory private cannot be entered\)$' as_nobody "$public/unseen" $command
+    done
     exits 2 as_nobody "$public/unseen" f.bf secret.txt in
     says 'secret\.txt: Permission denied'
     prints '51\n52\n'

@@ -48,10 +48,16 @@ static bool is_same_file(const struct file *a, const struct file *b)
 static int refuse_both(const struct file *first, const struct file *second)
 {
     const struct file *named = second->name != NULL ? second : first;
-    if (first->is == FILTER && second->is == OUTPUT && second->status.st_size == 0)
-        return message("%s: used for both FILTER and standard output, and the shell has emptied it "
-                       "(restore it from a copy, and redirect the output elsewhere)",
-                       first->shown);
+    bool filter = first->is == FILTER && second->is == OUTPUT;
+    bool emptied = S_ISREG(second->status.st_mode) && second->status.st_size == 0 &&
+                   (fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND) == 0;
+    if (emptied && (filter || (first->is == OUTPUT && second->is == INPUT)))
+        return message(
+            "%s: used for both %s, and the shell has emptied it (restore it from a copy, "
+            "and redirect the output elsewhere%s)",
+            filter ? first->shown : second->shown,
+            filter ? "FILTER and standard output" : "input and output",
+            filter ? "" : ": > NEW && mv NEW FILE");
     if (first->is == FILTER && second->is == INPUT)
         return message("%s: used for both FILTER and input (FILTER comes first, then the files to "
                        "read)",

@@ -1,6 +1,7 @@
 #include "commands/message.h"
 
 #include "system/machine.h"
+#include "system/path.h"
 #include "system/signals.h"
 #include "text/quote.h"
 
@@ -40,6 +41,12 @@ int message_fault(const struct fault *fault)
     last = *fault;
     if (again)
         return EXIT_TROUBLE;
+    char directory[PATH_MAX], quoted[QUOTE_MAX];
+    path_directory(fault->object, directory);
+    if (fault->error == EACCES && fault->way_out[0] == '\0' && access(directory, X_OK) != 0 &&
+        errno == EACCES)
+        return message("%s: %s (the directory %s cannot be entered)", fault->object, fault->reason,
+                       quote_file(directory, quoted));
     if (fault->way_out[0] != '\0')
         return message("%s: %s (%s)", fault->object, fault->reason, fault->way_out);
     return message("%s: %s", fault->object, fault->reason);
