@@ -254,7 +254,7 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     says "several files without a filter: zcat 'x y.gz' z.gz \| unseen\)$"
     seq 3 >list
     exits 2 unseen 'x y.gz' list
-    says "several files without a filter: cat 'x y.gz' list \| unseen\)$"
+    says "several files without a filter: awk 1 'x y.gz' list \| unseen\)$"
     # CMD is not started
     exits 2 unseen f.bf 'x y.gz' -x touch 'by cmd'
     says "zcat 'x y.gz' \| unseen f.bf -x touch 'by cmd'\)$"

@@ -158,7 +158,7 @@ int command_unknown(const char *word, const char **others)
     if (access(word, R_OK) == 0 && output_is_file(word) && !create_is_filter(word))
         snprintf(reading, sizeof reading,
                  *others == NULL ? " to read that file: unseen < %s;"
-                                 : " to read files: cat %s FILE... | unseen;",
+                                 : " to read files: awk 1 %s FILE... | unseen;",
                  word);
     return message("%s: unknown command (%s%s%s for a filter of that name: ./%s)", word, wanted,
                    meant != NULL ? "" : ";", reading, word);

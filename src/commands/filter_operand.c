@@ -94,7 +94,10 @@ static void suggest_input(struct fault *fault, const struct options *options, co
     else if (command != NULL)
         fault_way_out(fault, "%s without a filter: %s%s | %s",
                       options->operand_count == 1 ? "to read it" : "several files",
-                      reader != NULL ? reader : "cat", names, command);
+                      reader != NULL             ? reader
+                      : options->zero_terminated ? "cat"
+                                                 : "awk 1", /* ends each last line */
+                      names, command);
     free(command);
 }
 
