@@ -228,9 +228,19 @@ sound() {
         notes "slot $number: a writer died with lines in flight, .* \(.* removes its file\)"
         [[ $number -eq 1 ]] || hold_lock first 4611686018427387905 # of slot 0
     done
+    # And of one that died before its first line.
+    hold_lock second 4611686018427387906
+    mkfifo idle
+    "$UNSEEN" f.bf <idle >idle.out 3>&- &
+    exec 9>idle
+    until [[ -e f.bf.flight-2 ]]; do sleep 0.01; done
+    kill -9 $!
+    wait $! || true
+    exec 9>&-
     let_go first
+    let_go second
     exits 0 unseen f.bf </dev/null
-    [[ ! -e f.bf.flight-0 && ! -e f.bf.flight-1 ]]
+    [[ ! -e f.bf.flight-0 && ! -e f.bf.flight-1 && ! -e f.bf.flight-2 ]]
     succeeds unseen verify f.bf
 }
 

@@ -118,7 +118,12 @@ static int begin_file(struct writer *writer, struct flight *larger, struct fault
     writer->number = writer->slot;
     for (unsigned i = 0; i < NAMES; i++, writer->number += SLOTS_MAX) {
         name_file(filter, writer->number, writer->path);
+        /* Under the lock: who clears another slot that names this file must not find it dead, and
+         * then remove the one that is made here. */
+        if (filter_lock(filter, fault) != 0)
+            return -1;
         remove_dead_file(filter, writer->path, false);
+        filter_unlock(filter);
         errno = EEXIST;
         if (access(writer->path, F_OK) == 0)
             continue;
@@ -220,7 +225,7 @@ static void move_in(struct writer *writer)
     for (unsigned slot = 0; slot < SLOTS_MAX && writer->slot < SLOTS_KEPT; slot++) {
         size_t record = slot_at(slot);
         if (slot == writer->slot ||
-            (get64(filter, record + FLIGHT_SALT) == 0 &&
+            (get64(filter, record + FLIGHT_SALT) == 0 && get64(filter, record + FLIGHT_FILE) == 0 &&
              get32(filter, record + FLIGHT_LEVEL) == 0) ||
             lock_try(filter->file.fd, LOCK_SLOT + slot) <= 0)
             continue;
