@@ -306,6 +306,12 @@ rerun() {
     unseen --summary add --dropped /dev/stderr f.bf in >both 2>&1
     grep -v '^unseen: ' both | cmp - in
     [[ $(wc -l <both) -eq 60001 ]]
+    # Nor what another program has appended since the last of these.
+    for number in 1 2; do
+        unseen add --dropped both f.bf in
+        echo other >>both
+    done 2>both
+    [[ $(grep -cx other both) -eq 2 && $(wc -l <both) -eq 120002 ]]
 }
 
 @test "a reader of FILE that goes away ends it by SIGPIPE, or by a message where that is ignored; nothing is lost" {

@@ -36,22 +36,29 @@ int output_check(const char *path, struct fault *fault)
 }
 
 /* Standard output or error may lead to the same file, as /dev/stderr does after 2>log, and write
- * not at its end but where their last write ended: over what is appended here. So append there, too:
- * the lines are written through their descriptor. Returns 0, or -1 with the fault. */
-static int write_where_standard_does(struct output *output, const struct stat *status,
-                                     struct fault *fault)
+ * not at its end but where their last write ended: over what is appended here. Returns which one
+ * does, or 0. */
+static int find_standard(const struct stat *status)
 {
     for (int standard = STDOUT_FILENO; standard <= STDERR_FILENO; standard++) {
         struct stat other;
         int flags = fcntl(standard, F_GETFL);
-        if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || (flags & O_APPEND) != 0 ||
-            fstat(standard, &other) != 0 || !path_same_file(status, &other))
-            continue;
-        close(output->fd);
-        output->fd = fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        return output->fd >= 0 ? 0 : fault_errno(fault, output->name, NULL, errno);
+        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && (flags & O_APPEND) == 0 &&
+            fstat(standard, &other) == 0 && path_same_file(status, &other))
+            return standard;
     }
     return 0;
+}
+
+/* The descriptor to write through. A standard one goes on after these lines if they are written
+ * through it, at the end of the file, which others may have moved. Locks are taken by output->fd,
+ * because processes share the standard ones. */
+static int written_to(const struct output *output)
+{
+    if (output->standard == 0)
+        return output->fd;
+    (void)lseek(output->standard, 0, SEEK_END);
+    return output->standard;
 }
 
 int output_open(struct output *output, const char *path, struct line_ends ends, struct fault *fault)
@@ -71,8 +78,7 @@ int output_open(struct output *output, const char *path, struct line_ends ends, 
     output->by_pieces = S_ISFIFO(status.st_mode);
     if (!S_ISREG(status.st_mode))
         return 0;
-    if (write_where_standard_does(output, &status, fault) != 0)
-        return -1;
+    output->standard = find_standard(&status);
     /* The same file for reading, if that is allowed, and the name still leads to it. */
     int end_fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (end_fd >= 0 && (fstat(end_fd, &end_status) != 0 || !path_same_file(&status, &end_status))) {
@@ -226,7 +232,7 @@ static size_t write_pieces(const struct output *output, const char *bytes, size_
             piece = rows_fitting(output->ends, bytes + done, length - done, PIPE_BUF);
         if (piece == 0)
             piece = length - done;
-        size_t written = io_write(output->fd, bytes + done, piece, output->to_the_end);
+        size_t written = io_write(written_to(output), bytes + done, piece, output->to_the_end);
         done += written;
         if (written < piece) {
             fault_errno(fault, output->name, NULL, errno);
@@ -268,7 +274,7 @@ size_t output_write(struct output *output, const char *bytes, size_t length, str
         size = (uint64_t)status.st_size;
     if (size > 0 && io_read_at(output->end_fd, &last, 1, size - 1) == 1 &&
         last != output->ends.delimiter) {
-        if (io_write(output->fd, &output->ends.delimiter, 1, output->to_the_end) != 1) {
+        if (io_write(written_to(output), &output->ends.delimiter, 1, output->to_the_end) != 1) {
             fault_errno(fault, output->name, NULL, errno);
             goto unlock;
         }
@@ -406,7 +412,7 @@ int collect_add_pieces(struct collect *collect, const struct iovec *pieces, size
     ssize_t at_once = 0;
     if (output->append == NULL && output->begin == NULL && !output->ends_last_line) {
         terminal_clear(output->fd);
-        at_once = writev(output->fd, pieces, (int)n);
+        at_once = writev(written_to(output), pieces, (int)n);
     }
     size_t begun = at_once > 0 ? (size_t)at_once : 0, done = begun;
     for (size_t i = 0; i < n; i++) {

@@ -19,6 +19,7 @@ enum { LOCK_OUTPUT = 0 };
 
 struct output {
     int fd;
+    int standard; /* 1 or 2: lines are written through that descriptor of the same file; 0: by fd */
     const char *name;
     struct line_ends ends;
     /* Replace output_write and output_sync if not NULL. */
