@@ -255,6 +255,15 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte])); time.sle
     seq 3 >list
     exits 2 unseen 'x y.gz' list
     says "several files without a filter: awk 1 'x y.gz' list \| unseen\)$"
+    # of a FIFO nothing is read
+    mkfifo fifo
+    exec 8<>fifo
+    echo line >&8
+    exits 2 unseen 'x y.gz' fifo
+    exits 2 unseen ./fifo list
+    read -r -t 5 line <&8
+    [[ $line == line ]]
+    exec 8>&-
     # CMD is not started
     exits 2 unseen f.bf 'x y.gz' -x touch 'by cmd'
     says "zcat 'x y.gz' \| unseen f.bf -x touch 'by cmd'\)$"

@@ -128,7 +128,10 @@ static const struct kind *kind_of(const char *bytes, size_t length)
 const char *inputs_reader(const char *path)
 {
     char head[16];
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    /* What is read of a FIFO would be lost. */
+    bool is_file = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    int fd = is_file ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     ssize_t length = fd >= 0 ? read(fd, head, sizeof head) : -1;
     if (fd >= 0)
         close(fd);
