@@ -34,8 +34,8 @@ bool inputs_is_standard(const char *name);
  * opening a FIFO waits for its writer. Returns 0, or EXIT_TROUBLE after a message. */
 int inputs_check_readable(const struct inputs *inputs);
 
-/* The command that makes lines of a regular file that is compressed or UTF-16; or NULL. Costs a read
- * of its first bytes. */
+/* The command that makes lines of a regular file that is compressed or UTF-16; or NULL. Costs a
+ * read of its first bytes. */
 const char *inputs_reader(const char *path);
 
 /* Opens an input, one at a time. Unless lines end with NUL, it will be refused when it turns out to

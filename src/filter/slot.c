@@ -194,8 +194,8 @@ int slot_reserve(struct writer *writer, uint64_t n, struct fault *fault)
 /* --- taking a slot, and giving it back --- */
 
 /* Under LOCK_CHANGE and the lock of the slot: clears what a dead owner left. A salt shows that an
- * owner died: a run that ends well clears it. An empty file that was made in another slot is left to
- * the next owner of that one, as it may be somebody's. */
+ * owner died: a run that ends well clears it. An empty file that was made in another slot is left
+ * to the next owner of that one, as it may be somebody's. */
 static void clear_left(struct filter *filter, unsigned slot)
 {
     char path[SIDE_FILE_NAME_MAX];
