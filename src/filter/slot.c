@@ -216,7 +216,8 @@ static void clear_left(struct filter *filter, unsigned slot)
 }
 
 /* Under LOCK_CHANGE: clears what was left in the slot, which would otherwise belong to its new
- * owner, and if it is kept in all others, which few runs ever take; shows a guest's file. */
+ * owner; if the slot is kept, clears the others, too, because few runs ever take those; shows a
+ * guest's file. */
 static void move_in(struct writer *writer)
 {
     struct filter *filter = writer->filter;
@@ -320,9 +321,9 @@ static void detach(struct writer *writer, unsigned slot)
     writer->attached[slot] = NULL;
 }
 
-/* If the file cannot be removed, because its directory was renamed, the next run will remove
- * it. A run that had nothing in flight changes nothing. The lock of a slot that is kept goes
- * when the filter is closed. */
+/* If the file cannot be removed, because its directory was renamed, the next run will remove it. A
+ * run that had nothing in flight changes nothing. The lock of a slot that is kept goes when the
+ * filter is closed. */
 void slot_close(struct writer *writer)
 {
     struct fault ignored;
