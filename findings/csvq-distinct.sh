@@ -14,6 +14,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
+command -v go >/dev/null || { echo "skipped: there is no go"; exit 77; }
 export GOMODCACHE=$here/modules GOFLAGS=-modcacherw GOBIN=$here/bin
 go install github.com/mithrandie/csvq@v1.18.1 2>"$here/log" || { cat "$here/log" >&2; exit 1; }
 

@@ -12,6 +12,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'chmod -R u+w "$here"; rm -rf "$here"' EXIT
+type go node npm >/dev/null 2>&1 || { echo "skipped: no go, node and npm here"; exit 77; }
 
 # shows WHAT GOT EXPECTED
 shows() {

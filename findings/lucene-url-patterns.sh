@@ -13,6 +13,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
+type mvn java >/dev/null 2>&1 || { echo "skipped: no mvn and java here"; exit 77; }
 for jar in org.apache.lucene:lucene-core:9.12.3 dk.brics:automaton:1.12-4; do
     mvn -q -B dependency:copy -Dartifact="$jar" -DoutputDirectory="$here" >"$here/log" 2>&1 ||
         { cat "$here/log" >&2; exit 1; }

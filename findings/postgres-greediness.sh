@@ -12,6 +12,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
+type node npm >/dev/null 2>&1 || { echo "skipped: no node and npm here"; exit 77; }
 
 # shows WHAT GOT EXPECTED
 shows() {

@@ -13,6 +13,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'chmod -R u+w "$here"; rm -rf "$here"' EXIT
+type go cargo >/dev/null 2>&1 || { echo "skipped: no go and cargo here"; exit 77; }
 
 # shows WHAT GOT EXPECTED
 shows() {

@@ -15,6 +15,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
+type cargo python3 >/dev/null 2>&1 || { echo "skipped: no cargo and python3 here"; exit 77; }
 
 # shows WHAT GOT EXPECTED
 shows() {

@@ -11,6 +11,7 @@ set -euo pipefail
 
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
+command -v go >/dev/null || { echo "skipped: there is no go"; exit 77; }
 export GOMODCACHE=$here/modules GOFLAGS=-modcacherw GOBIN=$here/bin
 go install github.com/mikefarah/yq/v4@v4.54.3 2>"$here/log" || { cat "$here/log" >&2; exit 1; }
 
