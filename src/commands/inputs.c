@@ -180,10 +180,11 @@ static int judge_text(void *context, const struct input *input, const struct chu
         fault_set(fault, inputs->shown, "is a file of pending keys, not a file of lines");
         return fault_way_out(fault, "to remember its lines: unseen commit FILTER FILE");
     }
-    if (inputs->jq == NULL && first->length > 2)
-        inputs->jq = first->bytes[0] == '['                                      ? "jq -c '.[]'"
-                     : first->bytes[0] == '{' && strchr("\r\n", first->bytes[1]) ? "jq -c ."
-                                                                                 : NULL;
+    if (inputs->jq == NULL && first->length > 2 && first->bytes[0] == '[')
+        inputs->jq = "jq -c '.[]'";
+    else if (inputs->jq == NULL && first->length > 2 && first->bytes[0] == '{' &&
+             (first->bytes[1] == '\n' || first->bytes[1] == '\r'))
+        inputs->jq = "jq -c .";
     /* If the last newline was added, this is all of the input. */
     bool one_line = input_bytes(input) < first->length;
     inputs->ends_nul = one_line && first->length > 1 && end[-2] == '\0';

@@ -105,6 +105,7 @@ static int record_option(struct options *options, char **argv, const char *word,
                        quote_word(word + 2, quoted));
     if (id == OPTIONS || (is_long && strcmp(tried, spelled) != 0))
         return unknown_option(tried);
+    /* Where there is no operand yet, this is the option. */
     if (strcmp(options->operands[0], "help") == 0 && (option_table[id].commands & FOR_HELP) == 0)
         return message("%s: not an option here (all options: unseen help all)", spelled);
     if (got == '?')
