@@ -63,7 +63,7 @@ static const struct {
     {" -v ", FOR_FILTER, "not needed: only new lines are printed"},
     {" --null ", FOR_ALL, "for lines that end with NUL: -z"},
     {" --keep --last --reverse ", FOR_ALL,
-     "to keep the last of equal lines: tac FILE | unseen | tac; to remember the last N: --window N"},
+     "the last of equal lines: tac FILE | unseen | tac; to remember the last N: --window N"},
     {" --url --host --hostname --domain ", FOR_ALL, "to compare URLs: --by url; hosts: --by host"},
     /* caches and databases */
     {" --ttl --expire --expires --since --max-age ", FOR_ALL,
@@ -81,7 +81,7 @@ static const struct {
     {" -o ", FOR_SHARD, "for one shard: > FILE; for all: --files 'shard.%d'"},
     /* for the first word, as `also` in command_rows.h */
     {" copy cp backup ", FOR_ALL, "to copy a filter: cp seen.bf copy.bf"},
-    {" dump export list ", FOR_ALL, "a filter cannot list its lines; to keep them, too: --tee FILE"},
+    {" dump export list ", FOR_ALL, "filters cannot list their lines; to keep them: --tee FILE"},
     {" clear reset truncate ", FOR_ALL,
      "to empty a filter: unseen create --force --like FILTER FILTER"},
     {" count ", FOR_ALL, "distinct lines: unseen < FILE | wc -l; lines in a filter: unseen stats"},

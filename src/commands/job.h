@@ -52,8 +52,8 @@ int job_read(struct job *job);
  * before the end of the input, as *status tells: otherwise the caller calls signals_forget. */
 enum child_end job_wait(struct job *job, int *status, uint64_t *left, struct fault *fault);
 
-/* After CHILD_DONE, with the number of lines that CMD has taken: tells if it read none of them, as a
- * command does that expects arguments. */
+/* After CHILD_DONE, with the number of lines that CMD has taken: tells if it read none of them, as
+ * a command does that expects arguments. */
 void job_tell_unread(const struct job *job, uint64_t lines);
 
 /* Closes the outputs that job_start has opened, but CMD. Returns `status`, the one so far, or

@@ -138,10 +138,10 @@ bool header_is_filter(const uint8_t *bytes)
     return memcmp(bytes, header_magic, HEADER_MAGIC_BYTES) == 0;
 }
 
-/* What filters of other programs begin with, and where the rate is, a double. Each was seen in a file
- * that the program had made: DCSO bloom 0.2.4 (flor 1.1.3 and version 1 of poppy write the same),
- * poppy 0.2.1, pybloomfiltermmap3 0.6.3, libbloom 2.0 (with the size of a struct). Those without a
- * magic are not guessed at: bits-and-blooms, bloomsieve, pybloom-live, pyprobables, rbloom. */
+/* What filters of other programs begin with, and where the rate is, a double. Each was seen in a
+ * file that the program had made: DCSO bloom 0.2.4 (flor 1.1.3 and version 1 of poppy write the
+ * same), poppy 0.2.1, pybloomfiltermmap3 0.6.3, libbloom 2.0 (with the size of a struct). Those
+ * without a magic are not guessed at: bits-and-blooms, bloomsieve, pybloom-live, rbloom. */
 static const struct {
     const char *program, *magic;
     size_t length, rate_at;

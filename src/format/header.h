@@ -40,8 +40,8 @@ extern const uint8_t header_magic[HEADER_MAGIC_BYTES];
 /* Whether a file that begins with these 8 bytes is a filter. */
 bool header_is_filter(const uint8_t *bytes);
 
-/* If a file that begins with these bytes is a filter of another program, sets the fault about `path`
- * and returns true. Files without a magic, or compressed, are not recognized. */
+/* If a file that begins with these bytes is a filter of another program, sets the fault about
+ * `path` and returns true. Files without a magic, or compressed, are not recognized. */
 enum { HEADER_OTHER_BYTES = 51 };
 bool header_is_of_other(const uint8_t bytes[HEADER_OTHER_BYTES], const char *path,
                         struct fault *fault);

@@ -92,7 +92,8 @@ bool batches_wait(struct batches *batches, int milliseconds);
  * before the fault. */
 int batches_next(struct batches *batches, struct batch *batch, struct fault *fault);
 
-/* Ends with the input; the second thread no longer reads it. Returns keyer_members, of all inputs. */
+/* Ends with the input; the second thread no longer reads it. Returns keyer_members, of all
+ * inputs. */
 unsigned batches_end(struct batches *batches);
 
 #endif

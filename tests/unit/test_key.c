@@ -1,5 +1,5 @@
-/* What part of a line counts: fields and columns as the plainest way finds them, and what must hold of
- * any line. Examples are in tests/keys.bats and tests/header.bats. */
+/* What part of a line counts: fields and columns as the plainest way finds them, and what must hold
+ * of any line. Examples are in tests/keys.bats and tests/header.bats. */
 #include "key/columns.h"
 #include "key/endpoint.h"
 #include "key/keyer.h"
