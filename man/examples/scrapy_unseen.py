@@ -31,9 +31,9 @@ class UnseenDupeFilter(RFPDupeFilter):
         return self
 
     def open(self):
-        command = ["unseen", "--tag", "--header", self.crawler.settings["UNSEEN_FILTER"]]
-        self.unseen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       start_new_session=True)
+        name = self.crawler.settings.get("UNSEEN_FILTER", "seen.bf")
+        self.unseen = subprocess.Popen(["unseen", "--tag", "--header", name], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, start_new_session=True)
         self.ask("request")                  # a header line: is there a filter?
 
     def ask(self, line):
