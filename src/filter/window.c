@@ -49,7 +49,7 @@
 /* --- what the file says --- */
 
 /* The number of the generation in a layer, or GENERATION_FREE, or GENERATION_RETIRED. */
-static uint64_t number_of(const struct filter *filter, unsigned layer)
+static uint64_t generation_of(const struct filter *filter, unsigned layer)
 {
     return get64(filter, layer_state_at(layer) + WINDOW_NUMBER);
 }
@@ -64,7 +64,7 @@ unsigned generation_largest(const struct filter *filter)
     unsigned newest = filter->count;
     uint64_t largest = 0;
     for (unsigned i = 0; i < filter->count; i++) {
-        uint64_t number = number_of(filter, i);
+        uint64_t number = generation_of(filter, i);
         if (is_numbered(number) && number > largest) {
             largest = number;
             newest = i;
@@ -143,7 +143,7 @@ unsigned generation_filling(const struct filter *filter)
 struct generation filter_generation(const struct filter *filter, unsigned layer)
 {
     uint64_t forget = filter->header.plan.forget;
-    uint64_t number = number_of(filter, layer), now = generation_now(filter);
+    uint64_t number = generation_of(filter, layer), now = generation_now(filter);
     uint64_t last = time_at(filter, layer, WINDOW_LAST);
     uint64_t true_last = now > last ? now - age_of(filter, layer, now) : last;
     return (struct generation){
@@ -212,7 +212,7 @@ void window_count(struct filter *filter, unsigned layer, uint64_t more)
 /* In a window by time, only expired layers. */
 static bool may_be_cleared(const struct filter *filter, unsigned layer, uint64_t now)
 {
-    return filter->header.plan.forget == 0 || !is_numbered(number_of(filter, layer)) ||
+    return filter->header.plan.forget == 0 || !is_numbered(generation_of(filter, layer)) ||
            generation_expired(filter, layer, now);
 }
 
@@ -244,7 +244,7 @@ unsigned window_next(const struct filter *filter)
         /* In a window by time the largest is best. Of several, the oldest: + 1 makes the order
          * retired, free, old, new. */
         uint64_t pages = by_time ? filter->layers[i].plan.pages : 0;
-        uint64_t number = number_of(filter, i) + 1;
+        uint64_t number = generation_of(filter, i) + 1;
         if (next < filter->count && (pages < most || (pages == most && number >= first)))
             continue;
         next = i;
@@ -261,7 +261,8 @@ int window_turn(struct filter *filter, unsigned number, struct fault *fault)
 
     /* Steps 1 and 2. Whether a layer was ever written is asked of the file system: after a power
      * cut its counter may be older than the bits. */
-    bool unused = number_of(filter, number) != GENERATION_RETIRED && layer_keys(filter, layer) == 0;
+    bool unused = generation_of(filter, number) != GENERATION_RETIRED &&
+                  layer_keys(filter, layer) == 0;
     if (!unused || pages_have_data(filter, layer)) {
         if (filter_lock(filter, fault) != 0)
             return -1;
@@ -281,7 +282,7 @@ int window_turn(struct filter *filter, unsigned number, struct fault *fault)
 
     /* Step 3. */
     unsigned newest = generation_largest(filter);
-    uint64_t largest = newest < filter->count ? number_of(filter, newest) : 0;
+    uint64_t largest = newest < filter->count ? generation_of(filter, newest) : 0;
     if (largest + 1 == GENERATION_RETIRED) {
         fault_set(fault, filter_name(filter), "damaged filter: wrong generation number");
         return fault_way_out(fault, "restore it from a copy, or make a new one");
